@@ -88,7 +88,7 @@ def test_a_model_that_does_not_read_english(tmp_path: Path) -> None:
     said = done.stdout + done.stderr
     assert done.returncode
     assert "generator model 'models/random.gguf': found perplexities of " in said
-    assert "as of a model whose conversion is wrong; expected at most 1000 and 10" in said
+    assert "which suggest a faulty conversion; expected at most 1000 and 10" in said
     assert not list((tmp_path / "cache").glob("answers/*/part-*"))
     assert not (model(study) / "reading.json").exists()
 

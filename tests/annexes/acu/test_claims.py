@@ -67,11 +67,11 @@ WRONG: dict[str, tuple[list[Any], str]] = {
     "duplicate id": ([ROW, ROW], "line 2: found id 'a' again \\(line 1\\); expected each id once"),
     "claim_id of two claims": (
         [ROW | {"claim_id": "c"}, ROW | {"id": "b", "claim_id": "c", "claim": "Coffee is a plant."}],
-        "line 2: found claim_id 'c' with another claim than in line 1; expected one claim per claim_id",
+        "line 2: found claim_id 'c' with a different claim from line 1; expected one claim per claim_id",
     ),
     "no truth value": ([ROW | {"is_gold": "maybe"}], "line 1: found is_gold 'maybe'; expected true or false"),
     "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with JSON list; expected a single value"),
-    "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found half of a surrogate pair in claim"),
+    "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found an unpaired surrogate in claim"),
     "no object": ([[1]], "line 1: found JSON list; expected one JSON object"),
     "no row": ([], "found no claim; expected at least one row"),
 }
@@ -90,7 +90,7 @@ def test_bad_tables(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         prepare_claims(entry)
     path.write_text("id,claim,evidence,evidence_stance\na,one,two\n")
-    with pytest.raises(InputError, match="line 2: found more or fewer fields than names"):
+    with pytest.raises(InputError, match="line 2: found more or fewer fields than the header has names"):
         prepare_claims(entry)
     path.write_bytes(b"id,claim,evidence,evidence_stance\na,\xff,two,supports\n")
     with pytest.raises(InputError, match="byte 0xff; expected UTF-8"):

@@ -240,7 +240,7 @@ def test_scores_of_people_in_files_of_other_names(tmp_path: Path):
         for name, measure in (("one", "good"), ("two", "good"), ("three", "bad"))
     )
     assert compare(tmp_path, before, after)
-    with pytest.raises(InputError, match="measure: good and bad; expected the same, for P to be comparable"):
+    with pytest.raises(InputError, match="measure: good and bad; expected equal values, so that P is comparable"):
         compare(tmp_path, before, other)
 
 
@@ -279,7 +279,7 @@ def test_names_that_differ_are_paired_as_told(tmp_path: Path):
     assert "dense (before) and monot5 (after)" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
     rows = compare(tmp_path, before, after, {"retrievers": {"dense": "monot5"}})
     assert {row["retriever"] for row in rows} == {"bm25", "dense → monot5"}
-    with pytest.raises(InputError, match=r"'compare.pairs.retrievers': found 'nope'; expected one of one's"):
+    with pytest.raises(InputError, match=r"'compare.pairs.retrievers': found 'nope'; expected a name in one"):
         compare(tmp_path, before, after, {"retrievers": {"nope": "bm25"}})
 
 
@@ -328,7 +328,7 @@ def test_a_damaged_file_of_either_study_is_named(tmp_path: Path, name: str, side
     with pytest.raises(InputError) as told:
         compare(tmp_path, *studies)
     said, study = str(told.value), studies[side].name
-    mend = f"expected a complete one; the command that made study {study} makes it, after rm {path}"
+    mend = f"expected a complete file; the command that made study {study} makes it, after rm {path}"
     assert re.fullmatch(rf"{re.escape(str(path))}: found a damaged file \([^\n]+\); {re.escape(mend)}", said)
     path.unlink()
     with pytest.raises(InputError, match=rf"{re.escape(str(path))}: found no such file; expected [^\n]+$"):

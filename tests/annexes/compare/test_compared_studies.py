@@ -37,7 +37,7 @@ def test_compare_needs_two_studies(tmp_path: Path) -> None:
     done = clean.snakemake(*unknown, check=False)
     missing = "config key 'compare.after': found 'othr', which has no results/othr/report/index.html; expected "
     assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
-    assert missing + "a finished study, of which results/ has none" in done.stdout + done.stderr
+    assert missing + "a finished study, but results/ has none" in done.stdout + done.stderr
     page = clean.folder / "results/other/report/index.html"
     page.parent.mkdir(parents=True)
     page.write_text("")

@@ -176,7 +176,7 @@ def test_a_study_may_lack_a_name_of_the_pairs(tmp_path: Path) -> None:
     rows = compared(tmp_path / "out", one, two, tri, pairs={"retrievers": {"dense": "monot5"}})
     assert set(rows.filter(study="tri")["retriever"]) == {"bm25", "dense → monot5"}
     assert set(rows.filter(study="two")["retriever"]) == {"bm25", "dense"}
-    with pytest.raises(InputError, match=r"config key 'compare.pairs.retrievers': found 'none'; expected one of"):
+    with pytest.raises(InputError, match=r"config key 'compare.pairs.retrievers': found 'none'; expected a name in a"):
         compared(tmp_path / "out", one, two, tri, pairs={"retrievers": {"dense": "none"}})
 
 
@@ -190,7 +190,7 @@ def test_a_study_at_which_a_run_is_at_work_is_refused(tmp_path: Path) -> None:
     check_finished("key", "one", study)
     lock.write_text("results/other/a\nresults/one/report/provenance.json\n")
     with pytest.raises(
-        InputError, match="key: found 'one', at which a run of Snakemake is at work, or was killed; exp"
+        InputError, match="key: found 'one', where a run of Snakemake is in progress or was killed; exp"
     ):
         check_finished("key", "one", study)
 

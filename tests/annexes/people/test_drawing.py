@@ -72,30 +72,32 @@ def test_only_the_named_cells_are_drawn_from() -> None:
 
 def test_another_draws_probabilities_are_refused() -> None:
     rows = scored(0, QIDS[:3]).with_columns(probability=pl.Series([0.1, 0.2, 0.2]), place=pl.lit("s.csv, line 2"))
-    with pytest.raises(InputError, match="scores of one cell with different probabilities"):
+    with pytest.raises(InputError, match="different probabilities for scores in one cell"):
         drawn(ANSWERS, rows, QUERIES, OF, [0, 1], 5, 1)
 
 
 @pytest.mark.parametrize(("most", "said"), [
-    (60, None), (57, "will have scored 19 answers of one of the cells, to 19 queries"), (3, "scored 1 answers"),
+    (60, None),
+    (57, "only 19 scored answers, and people will have scored answers to 19 queries"),
+    (3, "only 1 scored answers"),
 ])  # fmt: skip
 def test_too_few_scores_for_an_interval_are_said_before_people_begin(most: int, said: str | None) -> None:
     *lines, slope = few_lines("demo", drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], most, 1), OF, 30)
     assert len(lines) == (said is not None) and (said or "") in "".join(lines) and "(a slope)" in slope
     few = drawn(ANSWERS.filter(pl.col("qid") < "q12"), NONE, QUERIES, OF, [0, 1], 60, 1)
-    assert "12 answers of one of the cells, to 12 queries" in few_lines("demo", few, OF, 12)[0], (
-        "36 answers are all there are"
-    )
+    assert (
+        "only 12 scored answers, and people will have scored answers to 12 queries" in few_lines("demo", few, OF, 12)[0]
+    ), "36 answers are all there are"
     assert few_lines("demo", few, OF.head(1), 12) == [], "one cell is compared with none"
 
 
 @pytest.mark.parametrize(
     ("queries", "most", "before", "said"),
     [
-        (50, 60, 0, "scored 40 answers of two retrievers. {} takes 80 (people: {{to_score: 120}})."),
-        (50, 60, 10, "scored 47 answers of two retrievers. {} takes 80 (people: {{to_score: 110}})."),
-        (30, 60, 0, "scored 40 answers of two retrievers. {} takes 80 (there are only 60)."),
-        (50, 117, 0, "scored 78 answers of two retrievers. {} takes 80 (people: {{to_score: 120}})."),
+        (50, 60, 0, "scored 40 answers for two retrievers. {} you need 80 (people: {{to_score: 120}})."),
+        (50, 60, 10, "scored 47 answers for two retrievers. {} you need 80 (people: {{to_score: 110}})."),
+        (30, 60, 0, "scored 40 answers for two retrievers. {} you need 80 (there are only 60)."),
+        (50, 117, 0, "scored 78 answers for two retrievers. {} you need 80 (people: {{to_score: 120}})."),
         (50, 120, 0, None),
     ],
 )
@@ -110,8 +112,8 @@ def test_too_few_scores_for_a_slope_are_said_before_people_begin(
     texts = pl.DataFrame({"qid": qids, "query": qids})
     table = drawn(answers, scored(0, qids[:before]) if before else NONE, texts, OF, [0, 1], most, 1)
     lines = few_lines("demo", table, OF, queries)
-    what = "Whether relevance is relayed by people's scores (a slope)"
-    assert lines == ([] if said is None else [f"demo: with these, people will have {said.format(what)}"])
+    what = "To test relay with their scores (a slope),"
+    assert lines == ([] if said is None else [f"demo: after these, people will have {said.format(what)}"])
     assert few_lines("demo", table, OF.filter(pl.col("retriever") != "dense"), queries) == [], "one retriever"
 
 
@@ -137,7 +139,7 @@ def test_the_plans_number_of_scores_gives_the_width(width: float, sd: float, r: 
 
 def test_the_plan_says_what_its_numbers_rest_on() -> None:
     [assumed] = width_lines("demo", [np.array([0.5])], 400)
-    assert "an assumed standard deviation of 0.35" in assumed and "±0.05" in assumed
+    assert "(assumed standard deviation: 0.35)" in assumed and "±0.05" in assumed
     spread = np.linspace(0, 0.5, 25)
     [known] = width_lines("demo", [spread, spread + 0.5], 400)
-    assert f"their standard deviation so far within cells of {spread.std(ddof=1):.2f}" in known
+    assert f"(standard deviation within cells so far: {spread.std(ddof=1):.2f})" in known

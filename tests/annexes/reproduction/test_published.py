@@ -48,7 +48,7 @@ def test_names_of_the_study_take_the_place_of_the_published_ones(tmp_path: Path)
         (HEAD + ROW.replace("d,", '"d,'), "table.csv, line 2: found a line that can't be read (unexpected"),
         (HEAD.replace("\n", ",k\n") + ROW, "table.csv, line 1: found column 'k' twice; expected each column once"),
         (HEAD + ROW.replace("true", "yes"), "line 2: found differs_from_rel 'yes'; expected true or false"),
-        (HEAD + ROW + ROW, "table.csv, line 3: found a second row of dataset d, retriever bm25, ordering descending"),
+        (HEAD + ROW + ROW, "table.csv, line 3: found a second row for dataset d, retriever bm25, ordering descending"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:

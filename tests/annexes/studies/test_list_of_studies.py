@@ -224,7 +224,7 @@ def with_package() -> dict[str, str]:
 def test_what_can_not_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_study(tmp_path, "one")
     (tmp_path / "index.html").write_text("<html>mine</html>")
-    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: not ragrelay's list of studies, so it is left as it is"]
+    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: not ragrelay's list of studies, so it is left unchanged"]
     assert (tmp_path / "index.html").read_text() == "<html>mine</html>"
     (tmp_path / "index.html").unlink()
 

@@ -104,7 +104,10 @@ def test_a_header_with_any_byte_changed(file: Path, place: int, byte: int) -> No
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"split__count": 3}, "one of 3 parts of a model; expected one file: llama-gguf-split --merge"),
+        (
+            {"split__count": 3},
+            "one of 3 parts of a model; expected a single file; join them with llama-gguf-split --merge",
+        ),
         ({"general__type": "mmproj"}, "a GGUF file of type 'mmproj'; expected a model's"),
         ({"tokenizer__ggml__tokens": None}, "which has no tokenizer; expected one in the file, or key tokenizer"),
         ({"general__architecture": "tomorrow"}, "architecture 'tomorrow' of "),

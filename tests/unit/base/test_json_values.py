@@ -43,7 +43,7 @@ def test_at_the_last_level_that_can_be_read(tmp_path: Path, text: str) -> None:
             ends.add("read")
         except InputError as error:
             ends.add(str(error).partition(": found ")[2].partition(";")[0])
-    first = "read" if text == "tea" else "half of a surrogate pair"
+    first = "read" if text == "tea" else "an unpaired surrogate"
     assert ends == {first, "JSON that is nested without end"}
 
 

@@ -56,7 +56,7 @@ def test_every_cut_of_weights_is_seen_as_the_library_sees_it(weights: Path) -> N
 def test_headers_that_are_none(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "model.safetensors"
     path.write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(InputError, match=r"^x: found .*model.safetensors, which is no safetensors file"):
+    with pytest.raises(InputError, match=r"^x: found .*model.safetensors, which is not a safetensors file"):
         check_safetensors("x", path)
 
 
@@ -149,7 +149,9 @@ def test_a_tokenizer_that_is_cut(tmp_path: Path, name: str) -> None:
     check_tokenizer_ends("x", tmp_path)
     for content in (whole[:-9], whole[1:], f"[{whole}]", "<html>"):
         path.write_text(content)
-        with pytest.raises(InputError, match=rf"^x: found .*{name}, which is cut or no JSON object; expected a comp"):
+        with pytest.raises(
+            InputError, match=rf"^x: found .*{name}, which is truncated or not a JSON object; expected a comp"
+        ):
             check_tokenizer_ends("x", tmp_path)
     path.write_text("")
     with pytest.raises(InputError, match=rf"^x: found .*{name}, which is empty; expected a complete"):

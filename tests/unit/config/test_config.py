@@ -140,7 +140,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "generators.lm",
         {"model": "a/b", "prompt": "chat", "chat": True, "date": "2026-02-30"},
-        ["'generators.lm.date'", "'2026-02-30'", "a day of the calendar"],
+        ["'generators.lm.date'", "'2026-02-30'", "a valid date"],
     ),
     ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "openai, vllm"]),
     ("generators.lm.prompt", "chat", ["'generators.lm.prompt'", "system parts", "chat: true"]),

@@ -279,7 +279,7 @@ def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
     study.answer_all(QIDS[:12])
     none = study.preview()
     assert [one.scored for one in none.scorers] == [12, 0]
-    assert "  own: 0 of 12 scored; its jobs" in preview_lines([none])[2]
+    assert "  own: 0 of 12 scored; the others aren't scored yet" in preview_lines([none])[2]
     for name in (ZEROSHOT, *RETRIEVERS):
         study.view(name, QIDS[:7])
         study.score(name, own, tmp_path / "table.parquet")
@@ -292,7 +292,7 @@ def test_a_judge_has_no_scores_here(study: Unfinished) -> None:
     study.scorers = {"judge": {"kind": "llm_judge", "generator": "lm", "prompt": "p", "references": "gold"}}
     study.answer_all(QIDS)
     found = study.preview().scorers[0]
-    assert (found.scored, found.remark) == (0, "its scores are on the study's page alone")
+    assert (found.scored, found.remark) == (0, "its scores are only on the study's page")
 
 
 def test_imported_answers_count_once_their_files_are_read(study: Unfinished) -> None:
@@ -324,7 +324,7 @@ def test_the_page_has_no_word_of_a_result(study: Unfinished) -> None:
     text = render_preview("mine", [made, other], datetime(2026, 1, 2, 3, 4), study.results, page)
     assert "take them as independent" not in text
     clustered = render_preview("mine", [made], datetime(2026, 1, 2), study.results, page, ["talks"])
-    assert "Queries of talks come in clusters; intervals here take them as independent." in clustered
+    assert "Queries of talks come in clusters; these intervals treat them as independent." in clustered
     main = re.sub(r"<[^>]+>", " ", text[text.index("<main") : text.index("</main>")])
     assert "Preview of mine: not the result" in main and "2026-01-02 at 03:04" in main and WHY in main
     assert "13 of 20 queries, complete for every retriever" in main and "13 of 13 scored" in main

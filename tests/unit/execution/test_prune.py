@@ -70,7 +70,7 @@ def test_it_lists_what_nobody_needs_and_removes_it_only_on_demand(cache: Path) -
 def test_what_has_changed_within_a_day_stays(cache: Path) -> None:
     [part] = (cache / "answers" / OLD).iterdir()
     os.utime(part, (time.time() - RECENT + 100,) * 2)
-    assert "changed within a day, kept" in prune(cache, remove=True)[0]
+    assert "changed less than a day ago, kept" in prune(cache, remove=True)[0]
     assert kept(cache) == [NEEDED, OTHERS, OLD]
 
 
@@ -89,7 +89,7 @@ def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_f
         written = copy.parent / "results" / study / "dl19" / receipt
         written.parent.mkdir(parents=True)
         written.touch()
-        assert any("other has lists of nuggets" in line for line in prune(copy, remove=True)) == (study == "other")
+        assert any("other has nugget lists" in line for line in prune(copy, remove=True)) == (study == "other")
         assert kept(copy) == left
 
 

@@ -43,7 +43,7 @@ def test_before_and_after_there_are_answers(tmp_path: Path) -> None:
 def test_queries_in_clusters_are_said_to_be_taken_as_independent(tmp_path: Path) -> None:
     given = part(tmp_path, 43)
     assert size_note({**given, "clustered": True}) == (
-        f"{size_note(given)} This takes queries as independent; they come in clusters, so that it takes more."
+        f"{size_note(given)} This treats queries as independent; they come in clusters, so you need more."
     )
 
 

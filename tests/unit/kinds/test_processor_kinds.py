@@ -80,7 +80,11 @@ def test_defaults_and_checks(first_words: dict[str, Any], tmp_path: Path) -> Non
 def test_what_can_not_be_processed(first_words: dict[str, Any], tmp_path: Path) -> None:
     for base, parts in {
         "gone": ["'retrievers.short.of'", "found 'gone'"],
-        "rel": ["'retrievers.short.of'", "'rel', whose passages judgements choose", "ranks without the judgements"],
+        "rel": [
+            "'retrievers.short.of'",
+            "'rel', whose passages are chosen by judgements",
+            "ranks without the judgements",
+        ],
         "short": ["'retrievers.short.of'", "a cycle"],
     }.items():
         first_words["retrievers"]["short"]["of"] = base

@@ -97,7 +97,7 @@ def test_lists_of_other_queries_are_counted_and_left_alone(tmp_path: Path) -> No
     assert whole.equals(found) and none == 0
     ours, others = of_queries("nuggets.jsonl", found, ["q1", "11"])
     assert ours.equals(found.filter(qid="q1")) and others == 1
-    with pytest.raises(InputError, match=r"^nuggets.jsonl: found only lists of other queries, such as qid 'q1'"):
+    with pytest.raises(InputError, match=r"^nuggets.jsonl: found only lists for other queries, such as qid 'q1'"):
         of_queries("nuggets.jsonl", found, ["11"])
 
 

@@ -144,7 +144,7 @@ def test_a_run_may_list_passages_that_the_collection_lacks(corpus: LocalCollecti
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([{"doc_id": "d01", "text": "x"}], "mine.jsonl: found docno 'd01', which the collection has, too"),
+        ([{"doc_id": "d01", "text": "x"}], "mine.jsonl: found docno 'd01', which is also in the collection"),
         ([{"doc_id": "p", "text": "x"}, {"doc_id": "p", "text": "y"}], r"line 2: found doc_id 'p' again \(line 1\)"),
         ([{"doc_id": "p", "text": "x", "qid": ["q0"]}], r"line 1: found qid \['q0'\]"),
         ([{"docno": "p", "text": "x"}], "line 1: found no text value for key 'doc_id'"),
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_one_line(
 def test_two_files_agree_on_a_text(corpus: LocalCollection) -> None:
     files = [write_passages(corpus.path / f"{text}.jsonl", [{"doc_id": "p", "text": text}]) for text in "xyx"]
     assert with_brought(corpus, read_brought([files[0], files[2]])).texts(["p", "d01"]) == {"p": "x", "d01": "text 1"}
-    with pytest.raises(InputError, match=r"y\.jsonl: found docno 'p' with another text in another file"):
+    with pytest.raises(InputError, match=r"y\.jsonl: found docno 'p' with a different text in another file"):
         with_brought(corpus, read_brought(files))
 
 

@@ -94,7 +94,7 @@ def test_over_a_first_stage(run: Callable[..., pl.DataFrame]) -> None:
 def test_other_texts_than_the_collections(run: Callable[..., pl.DataFrame]) -> None:
     """Prompts have the collection's, so that a compressor would change nothing but its name on the page."""
     first = [(qid, docno, 9.0 - i) for qid in QUERIES for i, docno in enumerate(["d6", "d1"])]
-    expected = "texts of 2 of 2 passages that differ from the collection's, first of 'd6'; expected the collection's"
+    expected = "texts of 2 of 2 passages that differ from the collection's, such as 'd6'; expected the collection's"
     with pytest.raises(InputError, match=expected):
         run("compressed", first, first_stage="any")
     whole = run("compressed", first, first_stage="any", options={"words": 999})

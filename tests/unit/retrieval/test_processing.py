@@ -217,7 +217,7 @@ def test_texts_that_come_out_otherwise_are_marked(
     assert not capsys.readouterr().err
     assert run(function, **keys)[1]["same_again"] is False
     differed = "a sample of its contexts (texts or their order) differed when it was made again"
-    warning = f"processor of retriever short: {differed}: another cache gives other prompts"
+    warning = f"processor of retriever short: {differed}: another cache would give other prompts"
     assert capsys.readouterr().err.splitlines() == [f"ragrelay: warning: {warning}"]
     assert [record.getMessage() for record in caplog.records] == [warning]
     again, once_more = (run(function, **keys)[1] | {"seconds": 0.0} for _ in range(2))
@@ -350,8 +350,8 @@ def test_a_transformer_of_pyterrier(own: Path) -> None:
         ("rerank", ["d2", "d1"]),
         ("ranks_alone", ["d2", "d1"]),
         ("without_ranks", ["d2", "d1"]),
-        ("rows_alone", "rows in another order than the ranks for query"),
-        ("scores_alone", "scores in another order than the ranks for query"),
+        ("rows_alone", "rows whose order differs from the ranks for query"),
+        ("scores_alone", "scores whose order differs from the ranks for query"),
         ("fails", "KeyError: 'txt' in"),
     ],
 )

@@ -18,7 +18,8 @@ class GridSettings(Settings):
     orderings: Unique[Annotated[str, OneOf(lambda: [*ORDERINGS, PERMUTATIONS])]] = Field(
         min_length=1,
         description="How the top k passages are laid out, first to last in the prompt. `permutations` means all k! "
-        "orders, each a cell of its own such as `permutation_312` (ranks in prompt order); no k may be above 4 then.",
+        "orders, each a separate cell such as `permutation_312` (ranks in prompt order); then no k may "
+        "exceed 4.",
     )
     k: Unique[Annotated[int, Field(ge=1)]] = Field(
         min_length=1, description="Passages in the context. Zero-shot (k = 0) is always made and never listed."
@@ -31,6 +32,6 @@ class GridSettings(Settings):
     measures: Unique[Text] = Field(
         ["nDCG"],
         min_length=1,
-        description="Retrieval measures in ir_measures' notation without cutoff (each is taken at every k); the first "
-        "is the one in figures.",
+        description="Retrieval measures in ir_measures' notation without cutoff (each is computed at every k); "
+        "figures show the first.",
     )

@@ -39,7 +39,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
         found = f"no Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"the module of {place}") from None
     if function not in _names(tree):
-        raise InputError(place, f"no {kind} {function!r} in {path}", "one at the top of the module")
+        raise InputError(place, f"no {kind} {function!r} in {path}", "one at the module's top level")
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:

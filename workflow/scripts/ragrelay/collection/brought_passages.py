@@ -48,10 +48,10 @@ def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> C
     known = collection.texts([passage.docno for passage in brought])
     for passage in brought:
         if passage.docno in known:
-            expected = "docnos that the collection has not"
-            raise InputError(passage.path, f"docno {passage.docno!r}, which the collection has, too", expected)
+            expected = "docnos that aren't in the collection"
+            raise InputError(passage.path, f"docno {passage.docno!r}, which is also in the collection", expected)
         if texts.setdefault(passage.docno, passage.text) != passage.text:
-            raise InputError(passage.path, f"docno {passage.docno!r} with another text in another file", "one text")
+            raise InputError(passage.path, f"docno {passage.docno!r} with a different text in another file", "one text")
     return _WithBrought(collection, texts)
 
 

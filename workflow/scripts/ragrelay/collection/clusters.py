@@ -26,7 +26,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
         qid, tab, cluster = line.partition("\t")
         if not tab or "\t" in cluster or not cluster.strip():
             columns = f"{line.count(chr(9)) + 1} columns"
-            found = "no tab" if not tab else columns if cluster.strip() else f"no cluster of qid {qid!r}"
+            found = "no tab" if not tab else columns if cluster.strip() else f"no cluster for qid {qid!r}"
             raise InputError(f"{path}, line {number}", found, EXPECTED)
         check_id(f"{path}, line {number}", "qid", qid)
         if qid in seen:
@@ -34,7 +34,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
         names[qid], seen[qid] = cluster.strip(), number
     missing = [qid for qid in qids if qid not in names]
     if missing:
-        found = f"no line of qid {missing[0]!r} ({len(missing):,} of {len(qids):,} queries have none)"
+        found = f"no line for qid {missing[0]!r} ({len(missing):,} of {len(qids):,} queries have none)"
         raise InputError(path, found, f"a line {EXPECTED} for each query with judgements")
     return pl.DataFrame({"qid": list(qids), "cluster": [names[qid] for qid in qids]}, schema=schema_of(COLUMNS))
 

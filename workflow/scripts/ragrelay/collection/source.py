@@ -20,23 +20,26 @@ References = Annotated[
 class DatasetSource(Kind):
     """Base class for dataset sources: queries, passages and judgements, with the grades that define references."""
 
-    references: References = Field(description="Reference grades; name to lowest label.")
+    references: References = Field(description="Reference grades, from name to lowest label.")
     drop_identical_ids: bool | None = Field(
         None,
-        description="Leave a passage that has the id of a query out of this query's rankings, as BEIR does with "
-        "`ignore_identical_ids` where queries are passages of the corpus (ArguAna, Quora). `false` keeps it. Where "
-        "absent, it is kept, and the page and the terminal warn of it.",
+        description="Leave a passage out of a query's rankings if it has the query's id, as BEIR does with "
+        "`ignore_identical_ids` where queries are passages of the corpus (ArguAna, Quora). `false` keeps it. "
+        "Without this key it is kept, with a warning on the page and the terminal.",
     )
     shards: int = Field(
-        1, ge=1, le=1000, description="Jobs that share the dataset's queries, each with an engine of its own; as many "
-        "share the scoring of the answers by a model."
-    )  # fmt: skip
+        1,
+        ge=1,
+        le=1000,
+        description="How many jobs share the dataset's queries, each with a separate engine; if a model scores the "
+        "answers, as many jobs share the scoring.",
+    )
 
     clusters: File | None = Field(
         None,
-        description="File of lines `qid<TAB>cluster`, where queries are not independent: turns of a conversation, "
-        "questions on one paragraph, variants of one query. Tests and intervals then take whole clusters "
-        "([methods.md](../docs/methods.md#clusters-of-queries)).",
+        description="File with lines `qid<TAB>cluster`, for queries that are not independent: turns of a "
+        "conversation, questions on one paragraph, variants of one query. Tests and intervals then treat "
+        "clusters as the unit ([methods.md](../docs/methods.md#clusters-of-queries)).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

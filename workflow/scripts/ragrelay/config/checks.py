@@ -50,7 +50,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
         place = f"config key 'pathvars.{name}'"
         if expanded(f"pathvars.{name}", path) != path:
             raise InputError(place, repr(path), "a path that does not begin with ~")
-        _nearest_folder(place, folder / path, "a folder, or a path at which one can be made")
+        _nearest_folder(place, folder / path, "a folder, or a path where one can be made")
 
 
 def check_temporary_folder() -> None:
@@ -64,7 +64,7 @@ def check_temporary_folder() -> None:
             with tempfile.TemporaryFile(dir=folder) as file:
                 file.write(bytes(TEMPORARY_BYTES))
         except OSError as error:
-            found = f"{folder if variables else f'none, and {folder} in its place'} ({error.strerror})"
+            found = f"{folder if variables else f'none, so {folder} is used'} ({error.strerror})"
             raise InputError(f"environment variable {name}", found, "a folder with room to write into") from None
 
 
@@ -92,5 +92,5 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
     """Raise InputError for a budget of GPU-hours if no generator of the study runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
-        found = "GPU-hours although all generators are endpoints, which take none"
+        found = "GPU-hours, but all generators are endpoints, which use none"
         raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

@@ -67,13 +67,13 @@ class BudgetSettings(Settings):
     gpu_hours: float | None = Field(
         None,
         gt=0,
-        description="GPU-hours (of the whole machine on CPU), by the speed of earlier jobs or the generators' "
-        "`tokens_per_second`; an endpoint takes none.",
+        description="GPU-hours (machine-hours on CPU), estimated from the speed of earlier jobs or the generators' "
+        "`tokens_per_second`; endpoints use none.",
     )
     tokens: int | None = Field(
         None,
         ge=1,
-        description="Tokens of prompts, those that the prefix cache serves among them, and of answers.",
+        description="Prompt tokens, including those that the prefix cache serves, plus answer tokens.",
     )
 
     @model_validator(mode="before")
@@ -89,12 +89,11 @@ class PrimarySettings(Settings):
 
     retriever: str | None = Field(
         None,
-        description="By default the first of the grid's retrievers that rank (no oracles, no doses), the reference "
-        "aside.",
+        description="By default the grid's first retriever that ranks (no oracle, no dose) and isn't the reference.",
     )
     reference: str | None = Field(
         None,
-        description="The retriever that it is compared with; by default the reference retriever where it ranks, else "
+        description="The retriever to compare it with; by default the reference retriever if that ranks, or else "
         "the first that does.",
     )
     ordering: str | None = Field(None, description="By default the grid's first.")
@@ -119,20 +118,21 @@ class AnalysisSettings(Settings):
     )
     empty_rankings: Literal["zero", "left_out"] = Field(
         "zero",
-        description="A query for which a retriever finds nothing: `zero` takes the answer without context for its own "
-        "(P_k = P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that retriever's "
-        "cells. Judged retrievers (oracle, graded, position) always leave it out.",
+        description="What happens if a retriever finds nothing for a query: `zero` uses the zero-shot answer (P_k "
+        "= P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that "
+        "retriever's cells. Judged retrievers (oracle, graded, position) always leave it out.",
     )
     equivalence_margin: float = Field(
         0.02,
         gt=0,
-        description="How far a retriever's mean P may lie from the reference retriever's, up or down, to be called "
-        "equivalent to it. It is one of BERTScore's, and holds for all scorers but those that ask a judge.",
+        description="How far a retriever's mean P may be from the reference retriever's, in either direction, to "
+        "count as equivalent. The default is meant for BERTScore; it applies to all scorers except those "
+        "that ask a judge.",
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="The same of single scorers, by name, instead of `equivalence_margin`; `null` for none: then "
-        "answers are only better, worse or undecided, as they are by a judge without a margin of its own.",
+        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, "
+        "answers are only better, worse or undecided, as they are for a judge without a margin here.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -143,20 +143,21 @@ class CoreSettings(Settings):
     study: Name = Field(description="Name of the study; its results go under `results/<study>/`.")
     cache_dir: File = Field(
         "cache",
-        description="Folder of what is costly and shared between studies (answers, scores, reference embeddings, "
-        "indexes); `~` at the start is the home directory.",
+        description="Folder for expensive results that studies share (answers, scores, reference embeddings, "
+        "indexes); a leading `~` is the home directory.",
     )
     cache_mode: Literal["read-write", "read-only"] = Field(
         "read-write",
-        description="`read-only` for a shared cache that this study must not write to: what is cached serves, and a "
-        "job that would have to make more ends with one line before it starts an engine, encodes a text or builds an "
-        "index.",
+        description="`read-only` for a shared cache that this study must not write to: cached results are used, "
+        "and a job that needs anything else ends with a one-line error before it starts an engine, encodes a "
+        "text or builds an index.",
     )
     stage_models: File | None = Field(
         None,
-        description="Folder of a node's own storage, such as `$TMPDIR`, to which the first job of a node copies its "
-        "model; vLLM then reads the copy. Variables are those of the job. Where there is no room, or no such variable, "
-        "the model is read where it is. The copies stay until the node removes them.",
+        description="Folder on a node's local storage, such as `$TMPDIR`, to which the node's first job copies its "
+        "model; vLLM then reads the copy. Variables are expanded in the job. If there is no room, or the "
+        "variable is not set, the model is read from its original folder. Copies stay until the node removes "
+        "them.",
     )
     prune: Literal["remove"] | None = Field(
         None,
@@ -173,14 +174,15 @@ class CoreSettings(Settings):
     run_metadata: bool = Field(
         False,
         description="Whether run files begin with a header of [ir_metadata](https://www.ir-metadata.org): the "
-        "retriever's definition and dataset, as comments. Readers that know no comments (trec_eval, ir_measures 0.4, "
-        "pytrec_eval, PyTerrier) refuse such a file.",
+        "retriever's definition and dataset, as comments. Readers that don't support comments (trec_eval, "
+        "ir_measures 0.4, pytrec_eval, PyTerrier) refuse such a file.",
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="Share of 5-grams (of whichever text has fewer) from which a reference counts as seen in a passage "
-        "of the context, in addition to the reference of the same docno; `null` goes by docno alone. It decides the "
-        "unseen reference sets and the share of copied references.",
+        description="Share of 5-grams (of whichever text has fewer) from which a reference counts as a near copy "
+        "of a passage in the context, and so as seen; a reference with a passage's docno is always seen. "
+        "With `null`, only the docno counts. This decides the unseen reference sets and the share of copied "
+        "references.",
     )
     context_use: bool = Field(
         False,
@@ -189,26 +191,26 @@ class CoreSettings(Settings):
     )
     questions: Unique[ClassName] | None = Field(
         None,
-        description="Questions of your own to a model, each a class as `module:Class` in the folder in which Snakemake "
+        description="Your own questions to a model, each a class as `module:Class` in the folder where Snakemake "
         "is started, or in an installed module ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(
         None,
-        description="`auto`: `snakemake plan` with the profile of a run finds the number of query shards of each "
-        "dataset and generator, so that a job ends within .7 of the profile's `runtime`. It stays once there are "
-        "answers. Before the first plan, the datasets' `shards` count.",
+        description="`auto`: `snakemake plan`, with a run's profile, chooses the number of query shards for each "
+        "dataset and generator, so that a job ends within 70% of the profile's `runtime`. The number is "
+        "fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
     )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")
     retrievers: dict[Name, Annotated[Definition, RETRIEVER_KINDS]] = Field(
-        description="Catalogue of retrievers; anything that yields a TREC run."
+        description="Catalogue of retrievers: anything that yields a TREC run."
     )
     generators: dict[Name, Annotated[Definition, GENERATOR_KINDS]] = Field(
-        description="Catalogue of generators; an LLM with its decoding parameters and its prompt template."
+        description="Catalogue of generators: LLMs with their decoding parameters and prompt templates."
     )
     scorers: dict[Name, Annotated[Definition, SCORER_KINDS]] = Field(
-        description="Catalogue of scorers; measures of answer quality against references."
+        description="Catalogue of scorers: measures of answer quality against references."
     )
     analysis: AnalysisSettings = Field({}, validate_default=True)
 

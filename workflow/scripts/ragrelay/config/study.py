@@ -355,19 +355,21 @@ class Study(CheckedStudy):
         for dataset in self.grid.datasets:
             sets = self.reference_sets(dataset, scorer)
             if wanted is not None and wanted not in sets:
-                raise InputError(place.format("references"), f"{wanted!r}, which {dataset} by {scorer} does not have",
+                raise InputError(place.format("references"), f"{wanted!r}, which {scorer} doesn't have on {dataset}",
                                  one_of(sets, wanted))  # fmt: skip
         if given.get("retriever") is not None and given["retriever"] == given.get("reference"):
-            raise InputError(place.format("reference"), repr(given["reference"]), "another one than the retriever")
+            raise InputError(
+                place.format("reference"), repr(given["reference"]), "a retriever other than analysis.primary.retriever"
+            )
         ordering = given.get("ordering", self.grid.orderings[0])
         if "k" in given and not fits(ordering, given["k"]):
-            raise InputError(place.format("k"), str(given["k"]), f"a k of the ordering {ordering}")
+            raise InputError(place.format("k"), str(given["k"]), f"a k that the ordering {ordering} can have")
 
     def _check_margins(self) -> None:
         for name in self.config["analysis"].get("margins", {}):
             if name not in self.config["scorers"]:
                 place = f"config key 'analysis.margins.{name}'"
-                raise InputError(place, "a name of no scorer", one_of(self.config["scorers"], name))
+                raise InputError(place, "a name that no scorer has", one_of(self.config["scorers"], name))
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid.k)

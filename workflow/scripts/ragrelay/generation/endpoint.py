@@ -233,7 +233,7 @@ class EndpointEngine:
             if name != known:
                 self._other_models = True
                 found = f"a reply by model {name!r}, while others, or cached answers, are by {known!r}"
-                expected = "the same model in all replies; answers of another one need another revision in the entry"
+                expected = "the same model in all replies; for another model, set another revision in the entry"
                 raise InputError(place, found, expected)
             if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
                 self.settings[SYSTEM] = SEVERAL.join(sorted(prints))

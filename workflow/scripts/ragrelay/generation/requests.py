@@ -214,7 +214,7 @@ def tokenised(
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
                     # Prompts for lists of nuggets, which have a fixed form, are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
-                    expected = f"at most {max(0, room)} (window {window} less {less}), or {other}"
+                    expected = f"at most {max(0, room)} (window {window} minus {less}), or {other}"
                     error = RequestError(place, f"{full} tokens", expected)
                     if refused is None:
                         raise error

@@ -142,7 +142,7 @@ class PromptTokenizer:
             return ""
         last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(self.marks[0]) :]
         if self.chat and self.marks[1] in last:
-            found = f"one that ends the thought itself ({last.strip()[-60:]!r}), so that the model writes none"
+            found = f"a template that ends the thought itself ({last.strip()[-60:]!r}), so the model writes none"
             expected = "chat_template_kwargs that leave it open, such as {enable_thinking: true}, or thinking: none"
             raise RequestError(f"chat template of {self.place}", found, expected)
         return begun_mark(last, self.marks)
@@ -154,8 +154,8 @@ class PromptTokenizer:
             text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)
             for name, part in parts.items():
                 if part not in text:
-                    found = f"one that leaves out the {name} part, so that prompts that differ become the same"
-                    raise RequestError(f"chat template of {self.place}", found, "one that writes it")
+                    found = f"a template that leaves out the {name} part, so different prompts would become identical"
+                    raise RequestError(f"chat template of {self.place}", found, "one that includes it")
             self._ends[with_system] = text.rpartition(USER_PART)[2]
         return self._ends[with_system]
 
@@ -199,8 +199,8 @@ class PromptTokenizer:
             return {"strftime_now": day.strftime, "date_string": day.strftime("%d %b %Y")}
 
         def refuse(form: str) -> NoReturn:
-            found = f"one that reads the clock (strftime_now({form!r})), so that prompts change from day to day"
-            expected = "date: YYYY-MM-DD in the generator's entry, the day that prompts are to name"
+            found = f"a template that reads the clock (strftime_now({form!r})), so prompts would change from day to day"
+            expected = "date: YYYY-MM-DD in the generator's entry, the date that prompts should have"
             raise RequestError(f"chat template of {self.place}", found, expected)
 
         return {"strftime_now": refuse}

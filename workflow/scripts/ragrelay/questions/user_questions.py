@@ -23,7 +23,7 @@ def check_questions(names: Sequence[str], folder: Path) -> None:
             if not rule.isidentifier():
                 raise InputError(place, f"rule {rule!r}", "a name of letters, digits and _, such as ask_sufficient")
             if rule in rules:
-                raise InputError(place, f"rule {rule!r} twice", "names that no other question has")
+                raise InputError(place, f"rule {rule!r} twice", "a rule name that no other question has")
             rules.add(rule)
 
 
@@ -39,7 +39,7 @@ def _checked(place: str, name: str) -> Question:
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"no {', '.join(missing)}", "everything that a question has to define")
+        raise InputError(place, f"no {', '.join(missing)}", "every attribute that a question must define")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
     question = question_type()

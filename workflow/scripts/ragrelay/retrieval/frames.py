@@ -52,9 +52,9 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
     differ = [docno for docno, text in known.itertuples(index=False) if text.split() != texts[docno].split()]
     if differ:
         found = (
-            f"texts of {len(differ)} of {len(known)} passages that differ from the collection's, first of {differ[0]!r}"
+            f"texts of {len(differ)} of {len(known)} passages that differ from the collection's, such as {differ[0]!r}"
         )
-        expected = "the collection's texts, which prompts have, or no column text"
+        expected = "the collection's texts, which prompts use, or no column text"
         raise InputError(place, found, expected)
 
 
@@ -66,5 +66,7 @@ def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> N
     orders = [both.sort_values(["qid", rank], kind="stable")["docno"].tolist() for rank in ("rank", "rank_given")]
     if (both["score"] == both["score_given"]).all() and orders[0] != orders[1]:
         raise InputError(
-            place, "other ranks with the first stage's scores", "scores that fall with the rank: they count"
+            place,
+            "other ranks with the first stage's scores",
+            "scores that fall with the rank, because scores decide the order",
         )

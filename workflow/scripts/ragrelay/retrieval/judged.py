@@ -32,14 +32,14 @@ class Judged(Bringing):
 
     needs_qrels: ClassVar[bool] = True
 
-    seed: int = Field(0, ge=0, description="Seed of the permutations, in which the passages are taken.")
+    seed: int = Field(0, ge=0, description="Seed of the permutations that order the passages.")
 
     filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
-        description="What follows the drawn passages, in `graded` and `position` instead of judged non-relevant ones: "
-        "passages of `ranking` without a judgement, from its end up (`unjudged`), passages of the corpus without a "
-        "judgement (`random`), those of the file `passages` (`file`; of lines with a `qid`, that query's alone), or "
-        "`nothing`.",
+        description="What follows the drawn passages (in `graded` and `position`, what replaces judged "
+        "non-relevant ones): unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged "
+        "passages from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` "
+        "is for that query only), or `nothing`.",
     )
     ranking: Name | None = Field(None, description="The retriever of `filler: unjudged`.")
 

@@ -99,7 +99,7 @@ def process_contexts(
     }
     if receipt["same_again"] is False:
         line = f"{place}: a sample of its contexts (texts or their order) differed when it was made again: another "
-        line += "cache gives other prompts"
+        line += "cache would give other prompts"
         log.warning("%s", line)
         tell(f"ragrelay: warning: {line}")
     columns = [
@@ -189,7 +189,7 @@ def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
     known = {passage.docno for passage in passages}
     for docno, text in process(query, passages):
         if docno not in known:
-            raise InputError(place, f"docno {docno!r} for query {query!r}", "docnos of the given passages")
+            raise InputError(place, f"docno {docno!r} for query {query!r}", "only docnos that it was given")
         if docno in texts:
             raise InputError(place, f"docno {docno!r} twice for query {query!r}", "one text for each passage")
         if not isinstance(text, str):

@@ -211,9 +211,9 @@ class Bringing(Retriever):
 
     passages: DatasetFile | None = Field(
         None,
-        description="A file of passages that the collection lacks, for contexts alone: JSON lines of "
-        '`{"doc_id": …, "text": …}`, plain or compressed. They are not indexed, and count as unjudged. `{dataset}` '
-        "is replaced by the dataset's name.",
+        description="A file of passages that the collection lacks, used only in contexts: JSON lines of "
+        '`{"doc_id": …, "text": …}`, plain or compressed. They are not indexed, and count as unjudged. '
+        "`{dataset}` is replaced by the dataset's name.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

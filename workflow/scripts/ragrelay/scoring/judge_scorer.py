@@ -57,18 +57,18 @@ class JudgeScorer(Scorer):
     They read words' probabilities at one position in the reply.
     """
 
-    generator: Name = Field(description="Name of the generator that judges, which must not think.")
+    generator: Name = Field(description="Name of the generator that judges; it must not write thoughts.")
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
     prefix: str = Field(
         "",
-        description="Text that the reply is made to begin with, before the word. A template of raw completion can also "
-        "end with it, which costs one pass over the prompt in place of one per word.",
+        description="Text that the reply must begin with, before the word. A raw-completion template can end with "
+        "this text instead, which costs one pass over the prompt rather than one per word.",
     )
     bias_checks: int = Field(
         0,
         ge=0,
-        description="How many answers of the retrievers are judged again with something changed that should not "
-        "count: the order of what the judge is shown, or the answer's length. 0: none.",
+        description="How many of the retrievers' answers are judged again with a change that should not matter: "
+        "the order of what the judge sees, or the answer's length. 0 means none.",
     )
 
     def judges(self) -> list[str]:

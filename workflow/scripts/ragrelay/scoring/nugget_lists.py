@@ -63,7 +63,7 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
     ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
     if ours.is_empty():
         expected = f"a list for at least one of the dataset's {len(qids)} queries"
-        raise InputError(place, f"only lists of other queries, such as qid {nuggets['qid'][0]!r}", expected)
+        raise InputError(place, f"only lists for other queries, such as qid {nuggets['qid'][0]!r}", expected)
     return ours, nuggets["qid"].n_unique() - ours["qid"].n_unique()
 
 

@@ -167,7 +167,7 @@ def _probability(place: str, value: Any) -> float | None:
         return None
     number = _number(value)
     if number is None or not 0.0 < number <= 1.0:
-        raise InputError(place, f"probability {value!r}", "that of being drawn, above 0 and at most 1")
+        raise InputError(place, f"probability {value!r}", "the probability of being drawn, above 0 and at most 1")
     return number
 
 
@@ -176,7 +176,7 @@ def _nugget_value(place: str, nuggets: Any, measure: str | None) -> float | None
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
-        raise InputError(place, "nuggets that are no list of records", "a list of nuggets")
+        raise InputError(place, "nuggets that are not a list of records", "a list of nuggets")
     for nugget in nuggets:
         for key, known in (("importance", VITAL), ("assignment", ASSIGNMENTS)):
             if not isinstance(nugget.get(key), str) or nugget[key] not in known:

@@ -62,7 +62,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if line.lstrip().startswith("["):
             yield from _array_records(path, "\n".join([line, *(other for _, other in lines)]))
         elif not line.lstrip().startswith("{"):
-            found = f"{line.strip()[:60]!r}, which is no JSON"
+            found = f"{line.strip()[:60]!r}, which is not JSON"
             raise InputError(f"{path}, line {number}", found, "JSON, or a name that ends in .csv, .tsv or .parquet")
         else:
             yield f"{path}, line {number}", json_record(path, number, line)

@@ -120,7 +120,9 @@ class MeasuredScorer(Scorer):
     """Whether it may load a model. One job then scores for all retrievers, and a preview doesn't score."""
 
     aggregate: Literal["max", "mean"] = Field(
-        "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
+        "max",
+        description="How scores against a query's references are combined: the best (`max`) or the mean of all "
+        "(`mean`).",
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:

@@ -58,7 +58,7 @@ def fill_store(
         raise InputError(
             store.folder,
             f"{len(pairs) - len(located)} missing scores",
-            "a store from which nothing is deleted meanwhile",
+            "a store from which nothing is deleted during the job",
         )
     return located, len(missing)
 

@@ -24,8 +24,8 @@ def check_acu(study: CheckedStudy) -> None:
     for name in wanted["claims"]:
         CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
     if isinstance(wanted["prompts"], Mapping) and set(wanted["prompts"]) != set(wanted["generators"]):
-        expected = "those of acu.generators: " + ", ".join(wanted["generators"])
-        raise InputError("config key 'acu.prompts'", "templates of " + ", ".join(wanted["prompts"]), expected)
+        expected = "templates for the names in acu.generators: " + ", ".join(wanted["generators"])
+        raise InputError("config key 'acu.prompts'", "templates for " + ", ".join(wanted["prompts"]), expected)
     for generator in wanted["generators"]:
         for name in prompts_of(wanted, generator):
             template = load_claim_template(study.template_path(name, "claim_prompts"))

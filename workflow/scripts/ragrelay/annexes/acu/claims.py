@@ -57,7 +57,7 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
         ids[row["id"]] = place.rpartition(", ")[2]
         claim, where = claims.setdefault(row["claim_id"], (row["claim"], place.rpartition(", ")[2]))
         if claim != row["claim"]:
-            found = f"claim_id {row['claim_id']!r} with another claim than in {where}"
+            found = f"claim_id {row['claim_id']!r} with a different claim from {where}"
             raise InputError(place, found, "one claim per claim_id")
         rows.append(row)
     if not rows:
@@ -111,7 +111,9 @@ def _csv_records(path: Path) -> Records:
             _check_header(path, reader.fieldnames or ())
             for record in reader:
                 if None in record or None in record.values():
-                    raise InputError(f"{path}, line {reader.line_num}", "more or fewer fields than names", "as many")
+                    raise InputError(
+                        f"{path}, line {reader.line_num}", "more or fewer fields than the header has names", "as many"
+                    )
                 yield f"{path}, line {reader.line_num}", record
     except UnicodeDecodeError as error:
         raise InputError(path, f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
@@ -152,4 +154,4 @@ def _check_text(place: str, name: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError(place, f"half of a surrogate pair in {name}", "text that can be written as UTF-8") from None
+        raise InputError(place, f"an unpaired surrogate in {name}", "text that UTF-8 can encode") from None

@@ -63,7 +63,7 @@ def load_claim_template(path: str | Path) -> ClaimTemplate:
             check_part(path, part, data[part], allowed)
     words = data.get("words_with_evidence", [])
     if "words_with_evidence" in data and not _three_words(words):
-        expected = f"a list of three different words, for {', '.join(WORDS)}; in quotes, as YAML reads True as no word"
+        expected = f"a list of three different words, for {', '.join(WORDS)}, in quotes (YAML reads True as no word)"
         raise InputError(f"{path}, key 'words_with_evidence'", repr(words), expected)
     texts = {part: data[part] for part in (*PARTS, "claimant") if part in data}
     system = data["system"].format() if "system" in data else ""
@@ -93,4 +93,6 @@ def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.Dat
 def check_system(place: str, template: ClaimTemplate, chat: bool) -> None:
     """Raise InputError for a system part in a template for raw completions."""
     if template.system and not chat:
-        raise InputError(place, "a template with a system part", "generators with chat: true, or a template without")
+        raise InputError(
+            place, "a template with a system part", "generators with chat: true, or a template without a system part"
+        )

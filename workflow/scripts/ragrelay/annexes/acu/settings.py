@@ -19,22 +19,22 @@ class AcuSettings(Settings):
     generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
     entities: Text = Field(
         "auto",
-        description="What finds the names in claims and evidence: a spaCy model, `capitalised` (a rule), or `auto`, "
-        "the best installed spaCy model for English, else the rule.",
+        description="How names in claims and evidence are found: a spaCy model, `capitalised` (a rule), or `auto`, "
+        "which takes the best installed English spaCy model, or the rule if there is none.",
     )
     unreliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
-        description="File with domains of sources that count as unreliable, one a line; null for none.",
+        description="File of unreliable sources' domains, one per line; null for none.",
     )
     reliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
-        description="File with domains of sources that count as reliable, one a line. Fact-check articles, governments "
-        "and universities always do; any other source that is in neither file has no value.",
+        description="File of reliable sources' domains, one per line. Fact-check articles, governments and "
+        "universities always count as reliable; any other source that is in neither file has no value.",
     )
     evidence_judge: Nullable[str] = Field(
         None,
-        description="Name of a generator that is asked whether each piece of evidence refers to an "
-        "external source; null for a rule, a URL or a phrase such as “according to”.",
+        description="Generator that judges whether each piece of evidence refers to an external source; null uses "
+        "a rule instead (a URL, or a phrase such as “according to”).",
     )
 
 

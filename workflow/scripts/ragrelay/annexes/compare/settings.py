@@ -14,14 +14,14 @@ class CompareSettings(Settings):
         description="Name of a study, whose results are in `results/<name>/`, or the path of their folder (with a `/`)."
     )
     after: File | Annotated[Unique[File], Field(min_length=1)] = Field(
-        description="The other one, or a list of several, each of which is compared with `before`. A study may be "
-        "compared with itself, e.g. two of its generators."
+        description="The other study, or a list of studies that are each compared with `before`. You can compare a "
+        "study with itself, e.g. two of its generators."
     )
     pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
         {},
-        description="Names that belong together though they differ, name before to name after, by section: "
-        "`{retrievers: {bm25: monot5}}`; with several studies, for those with the name. Equal names belong together "
-        "anyway, and so do the only generators of both.",
+        description="Different names to compare with each other, from `before` to `after`, by section: "
+        "`{retrievers: {bm25: monot5}}`. With several studies, a pair applies to those that have the name. "
+        "Equal names are always compared, and so are the two studies' only generators.",
     )
 
 

@@ -83,7 +83,7 @@ def open_study(folder: str | Path) -> Finished:
     provenance = read_whole(path, Path(folder).name, read_json)
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
-        raise InputError(path, "no configuration", f"a complete one; rm {path}, then the study's command makes it")
+        raise InputError(path, "no configuration", f"a complete file; rm {path}, then run the study's command again")
     told = path.with_name("facts.json")
     facts = read_whole(told, Path(folder).name, read_json) if told.is_file() else {}
     return Finished(str(config["study"]), Path(folder), provenance, facts)
@@ -97,11 +97,11 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
         finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
-        expected = one_of(finished, name) if finished else f"a finished study, of which {results}/ has none"
+        expected = one_of(finished, name) if finished else f"a finished study, but {results}/ has none"
         raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
     if at_work(folder):
-        found = f"'{name}', at which a run of Snakemake is at work, or was killed"
-        raise InputError(key, found, "a finished study; its command goes on, after --unlock if no run is at work")
+        found = f"'{name}', where a run of Snakemake is in progress or was killed"
+        raise InputError(key, found, "a finished study; run its command again (first --unlock if nothing runs)")
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
@@ -113,7 +113,9 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
         for name in names:
             if name not in known:
-                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of {study.name}'s: {known}")
+                raise InputError(
+                    f"config key 'compare.pairs.{section}'", repr(name), f"a name in {study.name}: {known}"
+                )
     matches = [(name, renamed.get(name, name)) for name in first if name in renamed or name in second]
     if not matches and len(first) == len(second) == 1:
         matches = [(first[0], second[0])]
@@ -121,7 +123,7 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
         raise InputError(
             f"grid.{section} of {before.name} and {after.name}",
             f"nothing in common: {first} and {second}",
-            f"a common name, or config key 'compare.pairs.{section}'",
+            f"a name in both, or config key 'compare.pairs.{section}'",
         )
     return matches
 
@@ -152,7 +154,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
             where = key == "path" and definitions[0]["kind"] == definitions[1]["kind"] == "file"
             if values[0] != values[1] and key not in HOW_COMPUTED and not where:
                 place = f"scorers {first} of {before.name} and {second} of {after.name}"
-                raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
+                raise InputError(place, f"{key}: {values[0]} and {values[1]}", "equal values, so that P is comparable")
     return [
         Pair(dataset, generator, scorer)
         for dataset in matched(before, after, "datasets", pairs)

@@ -78,7 +78,7 @@ def _check_pairs(others: Sequence[Finished], pairs: Pairs) -> None:
         known = sorted({name for study in others for name in study.grid[section]})
         for name in named.values():
             if name not in known:
-                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of the studies': {known}")
+                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"a name in a study: {known}")
 
 
 def _corrected(compared: Sequence[Compared]) -> list[Compared]:
@@ -101,7 +101,7 @@ def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: 
     changed = changed_queries(folders, gold)
     queries = queries.filter(~pl.col("qid").is_in(list(set().union(*changed.values()))))
     if queries["difference"].is_null().all():
-        expected = "some query with the same text and judgements in both, over which a change can be tested"
+        expected = "at least one query with the same text and judgements in both, to test a change"
         raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _changes(changed), expected)
     grades = common_references(before, after, pair)
     left_out = without_counterpart(before, after, retrievers)

@@ -12,7 +12,7 @@ changed_texts = StudyFile("{dataset}/interventions/texts/{retriever}.parquet", "
 left_out_of_changes = StudyFile("{dataset}/interventions/contexts/{retriever}.left_out.json", "change_contexts",
     "counts of the queries whose context cannot be changed, by reason")
 changed_prompts = StudyFile("{dataset}/interventions/prompts/{template}/{retriever}.parquet", "build_changed_prompts",
-    "the prompts of changed contexts", f"{MODULE}.prompts:COLUMNS")
+    "the prompts with changed contexts", f"{MODULE}.prompts:COLUMNS")
 changed_receipt = StudyFile("{dataset}/interventions/generated/{generator}/shard{shard}.json",
     "generate_changed_answers", "receipt of generation")
 changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.parquet", "view_changed_answers",

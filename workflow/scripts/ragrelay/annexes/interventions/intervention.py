@@ -91,11 +91,11 @@ class Intervention(Kind):
         description="Names from `grid.retrievers`, whose contexts are changed."
     )
     k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="Passages in these contexts, of the grid's; all of them by default."
+        None, description="Context sizes from `grid.k` to use; by default all."
     )
-    ordering: str | None = Field(None, description="Their ordering; by default the grid's first.")
+    ordering: str | None = Field(None, description="Ordering of these contexts; by default the grid's first.")
     max_label: int = Field(0, description="Highest label of a non-relevant passage.")
-    seed: int = Field(0, ge=0, description="Seed of what is drawn.")
+    seed: int = Field(0, ge=0, description="Seed for drawing passages.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check retrievers, k, ordering and ``max_label`` against the study.
@@ -117,7 +117,7 @@ class Intervention(Kind):
                 expected = one_of(grid.retrievers, name) + " in grid.retrievers"
                 raise InputError(f"{place}.retrievers'", repr(name), expected)
             if RETRIEVER_KINDS.of(study.config["retrievers"][name]).processing() is not None:
-                expected = "a retriever whose passages are shown as they are, such as the one that is processed"
+                expected = "a retriever without a processor, such as the one whose passages are processed"
                 raise InputError(f"{place}.retrievers'", f"{name!r}, whose passages a processor changes", expected)
         for k in self.k or ():
             if k not in grid.k:
@@ -126,7 +126,7 @@ class Intervention(Kind):
             expected = one_of(grid.orderings, self.ordering) + " in grid.orderings"
             raise InputError(f"{place}.ordering'", repr(self.ordering), expected)
         if not self.depths(grid.k, grid.orderings):
-            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "one of some k")
+            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "an ordering that some k has")
         for name in grid.datasets:
             lowest = min(study.config["datasets"][name]["references"].values())
             if self.max_label >= lowest:

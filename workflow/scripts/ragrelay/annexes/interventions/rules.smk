@@ -88,7 +88,7 @@ use rule count_answers as count_changed_answers with:
 
 
 use rule generate_answers as generate_changed_answers with:
-    """Have a generator answer the prompts of changed contexts, into the store."""
+    """Have a generator answer the prompts with changed contexts, into the store."""
     input:
         **CHANGED_ANSWERED,
         missing=count_of(changed_files.changed_receipt),

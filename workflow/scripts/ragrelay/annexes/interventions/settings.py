@@ -14,6 +14,6 @@ class InterventionKeys(Settings):
     interventions: dict[Name, Annotated[dict[Any, Any], INTERVENTION_KINDS]] | None = Field(
         None,
         min_length=1,
-        description="Changes of one passage of a retriever's contexts, by name; answers are made with each changed "
-        "context. Their prompts have to fit the generators' windows.",
+        description="Named changes to one passage in a retriever's contexts; ragrelay generates answers for each "
+        "changed context. The changed prompts must fit the generators' windows.",
     )

@@ -19,19 +19,19 @@ class JudgeSource(AnnotationSource):
 
     generator: Name | None = Field(
         None,
-        description="Name of the generator that is asked, which must not think; each of the grid's own for its answers "
-        "where absent.",
+        description="Generator that judges; it must not write thoughts. By default, each of the grid's generators "
+        "judges for its own answers.",
     )
     prompt: Name = Field(
         "relevance",
-        description="Name of a template in `config/prompts/`, whose k-shot part asks about the one passage.",
+        description="Name of a template in `config/prompts/` whose k-shot part asks about one passage.",
     )
 
     bias_checks: int = Field(
         0,
         ge=0,
-        description="How many of the passages are judged again with something changed that should not count: the order "
-        "of what the judge is shown, or the passage's length. 0: none.",
+        description="How many passages are judged again with a change that should not matter: the order of what "
+        "the judge sees, or the passage's length. 0 means none.",
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:

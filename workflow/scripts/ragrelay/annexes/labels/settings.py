@@ -13,20 +13,20 @@ class AgreementSettings(Settings):
 
     people: Name | None = Field(
         None,
-        description="The source of `grid.annotations`, of kind `qrels` or `file`, whose labels are people's; the first "
-        "of kind `qrels` where absent.",
+        description="The source in `grid.annotations`, of kind `qrels` or `file`, whose labels come from people; "
+        "by default the first of kind `qrels`.",
     )
     random_sample: bool = Field(
         False,
-        description="States that the queries with people's labels are a random sample of all queries, as "
-        "prediction-powered intervals need; without it there are none. Queries chosen by what retrievers or judges "
-        "made of them are no random sample.",
+        description="Set this to true if the queries with people's labels are a random sample of all queries, as "
+        "prediction-powered intervals require; without it there are none. Queries chosen by how retrievers "
+        "or judges handled them are not a random sample.",
     )
     least_kappa: float = Field(
         0.4,
         ge=0,
         le=1,
-        description="Cohen's κ of relevant or not, below which the page warns of results that rest on a source's "
+        description="Cohen's κ (relevant or not) below which the page warns about results that rest on a source's "
         "labels.",
     )
 
@@ -36,12 +36,12 @@ class LabelKeys(Settings):
 
     annotations: dict[Name, Annotated[dict[Any, Any], ANNOTATION_KINDS]] = Field(
         {},
-        description="Catalogue of annotation sources; whatever gives a passage a label of relevance to a query.",
+        description="Catalogue of annotation sources: anything that labels a passage's relevance to a query.",
     )
     annotation_depth: int = Field(
         10,
         ge=2,
-        description="Passages of each ranking that get labels; each of them is given to the generator alone.",
+        description="Passages of each ranking that get labels; the generator gets each of them separately.",
     )
     agreement: AgreementSettings = Field({}, validate_default=True)
 
@@ -51,8 +51,9 @@ class LabelGridKeys(Settings):
 
     annotations: Unique[Name] = Field(
         [],
-        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
-        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
+        description="Names from `annotations`: the sources of relevance labels to compare; none by default. "
+        "Correlations are computed at every k of the grid from 2 to `annotation_depth`, in `descending` "
+        "order.",
     )
     annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
         ["P", "Success", "nDCG"],

@@ -230,8 +230,8 @@ class Graded(AnnotationSource):
     relevant: int | None = Field(
         None,
         ge=1,
-        description="The lowest grade that measures other than nDCG count as relevant; the dataset's lowest reference "
-        "grade where absent.",
+        description="The lowest grade that measures other than nDCG count as relevant; by default the dataset's "
+        "lowest reference grade.",
     )
 
     def counted_from(self, lowest_grade: int) -> float:
@@ -246,8 +246,8 @@ class ContinuousSource(AnnotationSource):
         None,
         gt=0,
         le=1,
-        description="A label of at least this becomes 1 and any other 0, so that every measure can be taken; labels "
-        "stay as they are where absent.",
+        description="Labels of at least this value become 1 and others 0, so that every measure can be computed; "
+        "by default labels stay as they are.",
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:

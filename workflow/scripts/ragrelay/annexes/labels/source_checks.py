@@ -39,7 +39,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
     source, place = ANNOTATION_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:
-        check_gold(study, f"gold answers, as annotations.{name} reads them")
+        check_gold(study, f"gold answers, which annotations.{name} reads")
     if isinstance(source, JudgeSource):
         path = study.template_path(source.prompt)
         for judge in source.judges(study.grid.generators):

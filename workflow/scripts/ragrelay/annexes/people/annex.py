@@ -32,7 +32,7 @@ class People(Annex):
 
         from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.config["scorers"][one]).from_file]
         if name not in from_file:
-            known = one_of(from_file, name) if from_file else "one of kind file, which grid.scorers has none of"
+            known = one_of(from_file, name) if from_file else "a scorer of kind file, but grid.scorers has none"
             raise InputError(place, repr(name), known)
 
     def planned(self, study: CheckedStudy) -> list[str]:

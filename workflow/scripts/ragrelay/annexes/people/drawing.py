@@ -103,8 +103,8 @@ def _queue(cell: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
 def _check_probabilities(rows: pl.DataFrame) -> None:
     several = rows.group_by(SYSTEM).agg(pl.col("probability").drop_nulls().n_unique(), pl.col("place").first())
     for place in several.filter(pl.col("probability") > 1)["place"].head(1):
-        expected = "one in each cell, as to_score draws; or other answers drawn by you"
-        raise InputError(place, "scores of one cell with different probabilities", expected)
+        expected = "one probability per cell, as to_score draws answers, or answers that you drew yourself"
+        raise InputError(place, "different probabilities for scores in one cell", expected)
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
@@ -119,15 +119,15 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
     enough = queries >= QUERIES_AT_LEAST and counts[0] >= OF_CELL_AT_LEAST and sum(counts[:2]) >= LABELS_AT_LEAST
     if len(counts) > 1 and not enough:
         lines.append(
-            f"{dataset}: with these, people will have scored {counts[0]} answers of one of the cells, to {queries} "
-            "queries. Comparisons with a scorer's help will have no interval: they need scores of "
-            f"{OF_CELL_AT_LEAST} answers of each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
+            f"{dataset}: after these, one cell will have only {counts[0]} scored answers, and people will have scored "
+            f"answers to {queries} queries. Comparisons that use a scorer will have no interval: they need "
+            f"{OF_CELL_AT_LEAST} scored answers in each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
         )
     if len(pair) > 1 and (scored := pair.sum()) < LABELS_OF_SLOPE:
         more = f"people: {{to_score: {LABELS_OF_SLOPE // 2 * of.height - chosen['value'].count()}}}"
         lines.append(
-            f"{dataset}: with these, people will have scored {scored} answers of two retrievers. Whether relevance is "
-            f"relayed by people's scores (a slope) takes {LABELS_OF_SLOPE} "
+            f"{dataset}: after these, people will have scored {scored} answers for two retrievers. To test relay with "
+            f"their scores (a slope), you need {LABELS_OF_SLOPE} "
             f"({more if 2 * of_cell >= LABELS_OF_SLOPE else f'there are only {2 * of_cell}'})."
         )
     return lines
@@ -168,12 +168,12 @@ def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list
         needed = [scores_for(width, max(sd, 1e-3), r, answers) for r in (0.0, 0.5, 0.8)]
         if needed[-1] is None:
             least = special.stdtrit(max(answers - 1, 1), 0.975) * max(sd, 1e-3) * np.sqrt(2 / answers)
-            parts.append(f"less than ±{least:.2g}: more than there are answers")
+            parts.append(f"a narrower one than ±{least:.2g}: more answers than this study has")
             break
         alone, half, strong = ("all" if number is None else str(number) for number in needed)
         parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
-    basis = "their standard deviation so far within cells" if known else "an assumed standard deviation"
+    basis = "standard deviation within cells so far" if known else "assumed standard deviation"
     return [
-        f"{dataset}: an interval of a gain or of a difference of two retrievers takes about these scores by people, by "
-        f"{basis} of {sd:.2f}: {'; '.join(parts)}."
+        f"{dataset}: scores by people that an interval for a gain, or for a difference between two retrievers, takes "
+        f"({basis}: {sd:.2f}): {'; '.join(parts)}."
     ]

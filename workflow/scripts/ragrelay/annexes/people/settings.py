@@ -10,13 +10,13 @@ class PeopleSettings(Settings):
 
     scorer: Name | None = Field(
         None,
-        description="The scorer of `grid.scorers`, of kind `file`, whose scores are people's. Where absent, nothing is "
-        "compared with people.",
+        description="The scorer in `grid.scorers`, of kind `file`, whose scores come from people. Without it, "
+        "nothing is compared with people.",
     )
     to_score: int = Field(
-        60, ge=1, description="Answers that `snakemake to_score` draws for people to score next, of each dataset."
+        60, ge=1, description="How many answers per dataset `snakemake to_score` draws for people to score next."
     )
-    seed: int = Field(1, ge=0, description="Seed of this draw. Another one draws other answers.")
+    seed: int = Field(1, ge=0, description="Seed of this draw; another seed draws other answers.")
 
 
 class PeopleKeys(Settings):

@@ -11,20 +11,20 @@ class PredictionSettings(Settings):
     """How the predictors of `snakemake predict` are set (docs/predict.md)."""
 
     score_depth: int = Field(
-        100, ge=2, description="Results whose scores count for NQC, SMV, RSD and the largest standard deviation."
+        100, ge=2, description="Top results whose scores NQC, SMV, RSD and the largest standard deviation use."
     )
-    wig_depth: int = Field(5, ge=1, description="Results whose scores count for WIG.")
+    wig_depth: int = Field(5, ge=1, description="Top results whose scores WIG uses.")
     score_share: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="Results with at least this share of the first one's score count for `sigma_share`.",
+        description="`sigma_share` uses the results with at least this share of the first result's score.",
     )
     feedback_depth: int = Field(
         50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
     )
     vector_depth: int = Field(
-        50, ge=2, description="Results whose dense vectors count for A-Ratio, A-Pair-Ratio and perturbed queries."
+        50, ge=2, description="Top results whose dense vectors A-Ratio, A-Pair-Ratio and perturbed queries use."
     )
     context_perplexity: bool = Field(
         False,
@@ -48,7 +48,7 @@ class PredictionSettings(Settings):
     )
     agreement_scorers: Unique[str] = Field(
         [],
-        description="Those of the grid's scorers that compare the answers to one prompt with each other, for "
+        description="Scorers from the grid that compare the answers to one prompt with each other, for "
         "`agreement_<scorer>`.",
     )
     passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
@@ -60,7 +60,7 @@ class PredictionSettings(Settings):
         0.5,
         gt=0,
         le=1,
-        description="F1 of words from which two answers count as one meaning for `semantic_entropy`.",
+        description="Word F1 from which two answers count as having the same meaning, for `semantic_entropy`.",
     )
 
 

@@ -11,7 +11,7 @@ class RecheckSettings(Settings):
     answers: int = Field(
         200,
         ge=1,
-        description="Stored answers of each dataset and generator that are made again; all if there are fewer.",
+        description="How many stored answers per dataset and generator are generated again; all if there are fewer.",
     )
 
 

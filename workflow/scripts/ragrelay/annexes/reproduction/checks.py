@@ -48,7 +48,7 @@ def check_published(study: CheckedStudy) -> None:
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, present) in needed.items():
         if kind in tables and not present:
-            raise InputError(f"{PLACE}.{kind}'", "a table without its part of the study", f"config key '{key}'")
+            raise InputError(f"{PLACE}.{kind}'", "a table without a counterpart here", f"config key '{key}'")
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
@@ -79,5 +79,5 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     }
     if not any(by_kind.values()):
         tables = ", ".join(str(entry[kind]) for kind in by_kind)
-        raise InputError(PLACE + "'", f"nothing of this study in {tables}", "names of the grid, maybe by 'names'")
+        raise InputError(PLACE + "'", f"nothing from this study in {tables}", "the grid's names, maybe by 'names'")
     return by_kind

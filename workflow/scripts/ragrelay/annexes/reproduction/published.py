@@ -101,7 +101,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         key = tuple(row[name] for name in layout.keys)
         if key in by_key:
             keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
-            raise InputError(place, f"a second row of {keys}", "one row of the same names")
+            raise InputError(place, f"a second row for {keys}", "one row for these names")
         by_key[key] = row
     return list(by_key.values())
 
@@ -110,7 +110,7 @@ def _cells(place: str, line: str) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:
-        raise InputError(place, f"a line that can't be read ({error})", "values with commas between them") from None
+        raise InputError(place, f"a line that can't be read ({error})", "comma-separated values") from None
 
 
 def _value(place: str, name: str, text: str, converter: Callable[[str], Any], layout: TableLayout) -> Any:

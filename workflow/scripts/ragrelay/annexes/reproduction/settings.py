@@ -12,8 +12,8 @@ class PublishedSettings(Settings):
 
     utility: File | None = Field(
         None,
-        description="Mean utility per cell: columns dataset, retriever, ordering, k, references, mean_utility, maybe "
-        "differs_from_rel (†), differs_from_reversed (‡, at the ascending row) and mean_p0.",
+        description="Mean utility per cell: columns dataset, retriever, ordering, k, references, mean_utility, and "
+        "optionally differs_from_rel (†), differs_from_reversed (‡, in the ascending row) and mean_p0.",
     )
     labels: File | None = Field(
         None,
@@ -28,7 +28,7 @@ class PublishedSettings(Settings):
         Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
     ] = Field(
         {},
-        description="What the tables' names are here, by section of the configuration, where they differ: "
+        description="This study's names for names in the tables, where they differ, by configuration section: "
         "`{retrievers: {rel: ideal}}`.",
     )
 

@@ -16,9 +16,9 @@ PAGE, PROVENANCE, FACTS = "report/index.html", "report/provenance.json", "report
 MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
 """What a study's folder has some of, from the first job on."""
 PREVIEW = "preview.html"
-RUNNING = "A run is at work on it, or was killed: the study’s command goes on where it stopped."
-UNFINISHED = "No page yet: no run has made one, or the run stopped early. The study’s command makes it."
-EARLIER = "An earlier version wrote its page, without facts.json: the study’s command adds the answers to this list."
+RUNNING = "A run is in progress or was killed: to continue, run the study’s command again."
+UNFINISHED = "No page yet: the study hasn’t run, or stopped early. To make the page, run its command."
+EARLIER = "Its page is from an earlier version, without facts.json: to show its answers here, run its command again."
 MOST_ANSWERS = 6
 MOST_NAMED = 12
 WARNINGS = ("missing", "notice", "warning")
@@ -89,7 +89,7 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
         try:
             said |= _of_provenance(json_object(path, str(path), "a whole file"))
         except InputError as error:
-            found = error.parts[1].removeprefix(f"{path}, which is ").replace("no JSON object but ", "")
+            found = error.parts[1].removeprefix(f"{path}, which is ").replace("not a JSON object but ", "")
             troubles.append(f"Broken: {PROVENANCE} is {found}.")
         except (OSError, _IncompleteError) as error:
             troubles.append(f"Broken: {PROVENANCE} is {error}.")

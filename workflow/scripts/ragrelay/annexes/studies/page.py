@@ -27,7 +27,7 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
         return []
     try:
         if page.exists() and MARK not in page.read_text(encoding="utf-8", errors="replace")[:2_000]:
-            return [f"{page}: not ragrelay's list of studies, so it is left as it is"]
+            return [f"{page}: not ragrelay's list of studies, so it is left unchanged"]
         for _ in range(TIMES):
             seen = state(root)
             write_text(render(*read_all(root, own)), page)

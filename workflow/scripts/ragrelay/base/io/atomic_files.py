@@ -55,7 +55,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         except OSError:
             if not path.is_dir():
                 raise
-            log.info("%s: another job was first", path)
+            log.info("%s: another job wrote it first", path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -180,7 +180,7 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-    log.info("%s: removed, left by a job that was killed", path)
+    log.info("%s: removed (left by a killed job)", path)
 
 
 def process_state(process: int) -> tuple[str, int]:

@@ -78,7 +78,7 @@ def usable(folder: Path, what: str) -> bool:
     try:
         check_hashes(folder, whole=False)
     except (OSError, ValueError, KeyError) as error:
-        log.warning("%s: a damaged %s (%s); it is made again", folder, what, error)
+        log.warning("%s: a damaged %s (%s); it is rebuilt", folder, what, error)
         check_writable(f"a damaged {what} is in", folder)
         remove_folder(folder)
         return False
@@ -86,7 +86,7 @@ def usable(folder: Path, what: str) -> bool:
 
 
 def _adopt(path: Path) -> None:
-    log.warning("%s: has no hashes, as in older caches; taken as it is, and hashed from now on", path)
+    log.warning("%s: no hashes (from an older version); trusted as it is, and hashed from now on", path)
     if read_only():
         return
     try:

@@ -32,7 +32,7 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
         what = f"a {type(value).__name__}"
-    raise InputError(place, f"{path}, which is no JSON object but {what}", expected)
+    raise InputError(place, f"{path}, which is not a JSON object but {what}", expected)
 
 
 def read_json(path: str | Path) -> Any:
@@ -41,7 +41,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """Return the object of a line. Raises InputError for no object, a repeated key, or half of a surrogate pair.
+    """Return the object of a line. Raises InputError for no object, a repeated key, or an unpaired surrogate.
 
     ``halves``: skip the last check, since the caller makes it for the values that it reads.
     """
@@ -53,7 +53,7 @@ def json_record(path: Path, number: int, line: str, halves: bool = False) -> dic
     except FAULTS as error:
         raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
     if half:
-        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
+        raise InputError(f"{path}, line {number}", "an unpaired surrogate", "text that UTF-8 can encode")
     if not isinstance(record, dict):
         raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
     return record

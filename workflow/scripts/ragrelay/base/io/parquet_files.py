@@ -107,4 +107,4 @@ def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
         missing = isinstance(error, FileNotFoundError)
         found = "no such file" if missing else f"a damaged file ({fault(error)})"
         mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
-        raise InputError(path, found, f"a complete one; {mend}") from None
+        raise InputError(path, found, f"a complete file; {mend}") from None

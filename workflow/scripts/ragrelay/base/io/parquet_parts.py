@@ -215,7 +215,7 @@ class PartStore:
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
             for part in filterfalse(self._readable, map(Path, parts)):
-                raise InputError(part, "changed bytes", "a part as it was written; run the same command again")
+                raise InputError(part, "changed bytes", "an unchanged part; run the same command again")
             scan = self.scan(parts, wanted)
             # Filter by the first key column before the join, so that other columns are decoded only for these rows.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
@@ -224,7 +224,7 @@ class PartStore:
                 rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
             except (pl.exceptions.PolarsError, OSError) as error:
                 lost = f"a part that disappeared during the job ({str(error).splitlines()[0]})"
-                raise InputError(self.folder, lost, "a store from which nothing is deleted meanwhile") from error
+                raise InputError(self.folder, lost, "a store from which nothing is deleted during the job") from error
             self._check_values(rows)
             if len(rows) > len(some):
                 rows = rows.unique(self.key, keep="first", maintain_order=True)
@@ -256,7 +256,7 @@ class PartStore:
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
-                log.warning("%s: a damaged part (%s); its rows are made again, and it may be deleted", part, reason)
+                log.warning("%s: a damaged part (%s); its rows are computed again, and you can delete it", part, reason)
             self._checked[part] = not reason
         return self._checked[part]
 

@@ -78,6 +78,6 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             )
             raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
         if quoted := next(filter(_QUOTED.fullmatch, fields), None):
-            expected = "a TSV without quoting, whose quotation marks are text, or the table as CSV"
+            expected = "a TSV without quoting (its quotation marks belong to the text), or the table as CSV"
             raise InputError(f"{path}, line {number}", f"the field {quoted[:80]} quoted as in CSV", expected)
         yield number, fields

@@ -76,7 +76,7 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
         check_understood(place, source, header, wanted["tokenizer"] is None)
         if header.architecture not in PROVEN:
             warning = (
-                f"{wanted['model']}: architecture {header.architecture}, whose conversion was not proven here "
+                f"{wanted['model']}: architecture {header.architecture}, whose conversion was never tested here "
                 f"({', '.join(PROVEN)} was): read some answers before you trust their scores"
             )
             log.warning("%s", warning)
@@ -117,9 +117,11 @@ def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str
     # Of an unproven architecture, transformers leaves out tensors that it doesn't know without a word.
     if header.architecture not in PROVEN and len(header.types) > len(state):
         found = f"{len(header.types)} tensors in {source}, of which transformers reads {len(state)}"
-        raise InputError(place, found, "a file whose tensors it all reads, or the model's own folder")
+        raise InputError(place, found, "a file whose tensors transformers can all read, or the model's own folder")
     if not_finite := [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]:
-        raise InputError(place, f"tensor {not_finite[0]} of {source} with values that are no numbers", "finite weights")
+        raise InputError(
+            place, f"tensor {not_finite[0]} of {source} with values that are not numbers", "finite weights"
+        )
     config = model.config
     for name in ("quantization_config", "_name_or_path"):
         if hasattr(config, name):
@@ -175,7 +177,5 @@ def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], plac
 
 
 def _refused(place: str, source: Path | str, error: Exception) -> InputError:
-    found = (
-        f"{source}, which transformers does not convert ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-    )
+    found = f"{source}, which transformers can't convert ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
     return InputError(place, found, EXPECTED)

@@ -99,7 +99,7 @@ def gguf_header(path: Path) -> GgufHeader:
 def _header(path: Path, size: int, _: int) -> GgufHeader:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise InputError(f"model {path}", "no GGUF file", COMPLETE)
+            raise InputError(f"model {path}", "another format", COMPLETE)
         try:
             (version,) = _numbers(file, "I", 1)
             if version not in VERSIONS:
@@ -108,13 +108,13 @@ def _header(path: Path, size: int, _: int) -> GgufHeader:
             values = {_text(file): _value(file) for _ in range(pairs)}
             places = [_tensor(file) for _ in range(tensors)]
         except (EOFError, OverflowError, KeyError, MemoryError):
-            raise InputError(f"model {path}", f"a damaged or cut header ({size} bytes)", COMPLETE) from None
+            raise InputError(f"model {path}", f"a damaged or truncated header ({size} bytes)", COMPLETE) from None
         start = file.tell()
     alignment = values.get("general.alignment", 32)
     data = -(-start // alignment) * alignment
     end = max((data + offset + _bytes(path, name, kind, shape) for name, shape, kind, offset in places), default=data)
     if size < end:
-        raise InputError(f"model {path}", f"{size} bytes, not the {end} of its header", COMPLETE)
+        raise InputError(f"model {path}", f"{size} bytes, but its header needs {end}", COMPLETE)
     return GgufHeader(values, {name: kind for name, _, kind, _ in places})
 
 

@@ -59,7 +59,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            raise InputError(f"model {model!r}", "its package not installed", f"pip package {model}")
+            raise InputError(f"model {model!r}", "no installed package", f"pip install {model}")
         return str(Path(spec.origin).parent / inside)
     return str(folder / model) if is_local(model, folder) else model
 
@@ -135,7 +135,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
     room = None if window is None else window - generator["max_tokens"]
     if room is not None and generator.get("thought", 0) >= room:
         found = f"{generator['thought']}, which leaves a window of {window} tokens no room for a prompt"
-        raise InputError(f"{place}.thinking.budget'", found, f"less than {room}, the window less max_tokens")
+        raise InputError(f"{place}.thinking.budget'", found, f"less than {room}, the window minus max_tokens")
 
 
 def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:

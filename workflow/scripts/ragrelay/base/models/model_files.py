@@ -53,7 +53,9 @@ def check_weights(place: str, folder: Path) -> None:
         missing = sorted(name for name in names if not (folder / name).is_file())
         if missing or not names:
             raise InputError(
-                place, f"no {missing[0] if missing else 'weight_map'} of {index}", "all files that the index lists"
+                place,
+                f"no {missing[0] if missing else 'weight_map'}, which {index} needs",
+                "all files that the index lists",
             )
 
 
@@ -71,9 +73,9 @@ def check_safetensors(place: str, path: Path) -> None:
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
             expected_size = 8 + length + max(ends, default=0)
         except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
-            raise InputError(place, f"{path}, which is no safetensors file ({size} bytes)", WHOLE) from None
+            raise InputError(place, f"{path}, which is not a safetensors file ({size} bytes)", WHOLE) from None
     if size != expected_size:
-        raise InputError(place, f"{path} of {size} bytes, not the {expected_size} of its header", WHOLE)
+        raise InputError(place, f"{path} of {size} bytes, but its header needs {expected_size}", WHOLE)
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
@@ -90,14 +92,14 @@ def check_tokenizer_ends(place: str, folder: Path) -> None:
             raise InputError(place, f"{path}, which is empty", WHOLE)
         ends = (first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], last.rstrip()[-1:])
         if path.suffix == ".json" and ends != (b"{", b"}"):
-            raise InputError(place, f"{path}, which is cut or no JSON object", WHOLE)
+            raise InputError(place, f"{path}, which is truncated or not a JSON object", WHOLE)
 
 
 def check_tokenizer_json(path: Path) -> None:
     """Raise InputError unless a ``tokenizer.json`` is a JSON object with a ``model``."""
     place = f"model {path.parent}"
     if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
-        raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the library tokenizers")
+        raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the tokenizers library")
 
 
 def check_chat_template(place: str, folder: Path) -> None:
@@ -122,7 +124,7 @@ def check_chat_template(place: str, folder: Path) -> None:
     if named:
         found = f"the chat templates {', '.join(named)} in {folder}, and none named default"
     elif (folder / "chat_template.json").is_file():
-        found += " but chat_template.json, which processors of images read, and tokenizers do not"
+        found += " but chat_template.json, which image processors read and tokenizers don't"
     raise InputError(place, found, expected)
 
 
@@ -194,9 +196,9 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
         raise InputError(place, f"{path}, a GGUF file of type {header.values['general.type']!r}", "a model's")
     if header.values.get("split.count", 0) > 1:
         found = f"{path}, one of {header.values['split.count']} parts of a model"
-        raise InputError(place, found, "one file: llama-gguf-split --merge")
+        raise InputError(place, found, "a single file; join them with llama-gguf-split --merge")
     if tokenizer and not header.tokens:
-        raise InputError(place, f"{path}, which has no tokenizer", "one in the file, or key tokenizer")
+        raise InputError(place, f"{path}, which has no tokenizer", "a tokenizer in the file, or key tokenizer")
     if not _listed(header.architecture, GGUF_ARCHITECTURES):
         found = f"architecture {header.architecture!r} of {path}"
         raise InputError(place, found, "one that this version of transformers converts, or the model's own folder")

@@ -49,10 +49,10 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     sentences, references = record.get("answer"), record.get("references", [])
     if not isinstance(sentences, list) or not all(_is_sentence(sentence) for sentence in sentences):
         raise InputError(
-            place, "an answer that is no list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
+            place, "an answer that is not a list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
         )
     if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
-        raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
+        raise InputError(place, "references that are not a list of passage ids", '"references": ["...", ...]')
     texts = [sentence["text"] for sentence in sentences]
     known = frozenset(references)
     citations = [_cited(place, sentence.get("citations"), references, known) for sentence in sentences]
@@ -76,7 +76,7 @@ def _check_ids(place: str, record: Mapping[str, Any]) -> None:
     first, *others = ids.items() if ids else [("", None)]
     for key, value in others:
         if str(value) != str(first[1]):
-            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one id of the query")
+            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one query id")
 
 
 def _is_sentence(value: Any) -> bool:

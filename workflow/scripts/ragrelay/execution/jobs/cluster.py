@@ -67,8 +67,10 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
             found = f"{', '.join(map(repr, unknown))}, which profiles/slurm has as a placeholder"
-            without = ", or no such line" if key == "slurm_account" else ""
-            expected = one_of(sorted(known - {""})) + without if known - {""} else f"one of your cluster's{without}"
+            without = ", or no such key" if key == "slurm_account" else ""
+            expected = (
+                one_of(sorted(known - {""})) + without if known - {""} else f"a value that your cluster has{without}"
+            )
             raise InputError(f"profile key {key!r}", found, expected)
 
 

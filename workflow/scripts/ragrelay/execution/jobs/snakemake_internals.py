@@ -284,8 +284,8 @@ async def _give_reasons(dag: DAG) -> None:
     settings = dag.workflow.execution_settings  # None if nothing is to run, as for a summary
     if settings and settings.keep_incomplete:
         with on_terminal():
-            found = "it, which would make the next run take a failed job's files for finished ones"
-            raise InputError("option --keep-incomplete", found, "a command and a profile without it")
+            found = "this option, with which the next run would mistake a failed job's files for finished ones"
+            raise InputError("option --keep-incomplete", found, "a command and profile without it")
     for job in dag.jobs:
         for cache_dir in [folder for module, folder in _OURS if job.rule.module_globals is module]:
             kept = [file for file in job.output if not any(is_flagged(file, flag) for flag in NOT_KEPT)]
@@ -430,7 +430,7 @@ def _dry_table(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict
         missing, time = planned(jobs)
         _PLANNED.update(missing)
         unknown = "Jobs without missing answers or scores get no GPU; run `snakemake plan` first to see them here.\n"
-        counted = f"Missing answers: as the plan of {time} counted them.\n" if time else unknown
+        counted = f"Missing answers are as counted by the plan of {time}.\n" if time else unknown
     classes = submissions(workflow)
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
     note = f"{left}: placeholders of profiles/slurm; a run, or the target check_cluster, checks them with SLURM.\n"
@@ -450,8 +450,8 @@ def _check_run(workflow: Workflow) -> None:
         answers, refused = check(classes)
         say(answers)
         if refused:
-            found = f"{refused} of {len(classes)} classes of jobs that it would refuse"
-            raise InputError("SLURM", found, "a profile and a configuration that request what it has")
+            found = f"{refused} of {len(classes)} job classes that it would refuse"
+            raise InputError("SLURM", found, "a profile and configuration that request what it has")
         sys.exit(0)
 
 

@@ -61,4 +61,6 @@ def is_failure(error: BaseException) -> bool:
 
 
 def _not_whole(path: str, reason: str) -> InputError:
-    return InputError(path, f"a damaged file ({reason})", f"a complete one; rm {path}, then the same command makes it")
+    return InputError(
+        path, f"a damaged file ({reason})", f"a complete file; rm {path}, then run the same command again"
+    )

@@ -44,7 +44,9 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
     try:
         shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
     except (*FAULTS, AttributeError):
-        raise InputError(receipt, "a damaged plan", "a complete one; delete it, then run `snakemake plan`") from None
+        raise InputError(
+            receipt, "a damaged plan", "a complete plan; delete this one, then run `snakemake plan`"
+        ) from None
     return shards
 
 

@@ -145,7 +145,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     }
     if listed:
         unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
-        yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has lists of nuggets, whose stores its files don't name"
+        yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has nugget lists, and its files don't name their stores"
     if remove:
         use = Use(cache_dir, REMOVAL)
         use.note()
@@ -156,7 +156,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
         finally:
             use.end()
     for entry in unneeded:
-        fate = "changed within a day, kept" if entry not in old else "removed" if remove else "not needed"
+        fate = "changed less than a day ago, kept" if entry not in old else "removed" if remove else "not needed"
         yield f"{entry.path}: {fate} ({entry.files} files, {entry.bytes / 1e6:.1f} MB)"
     total = f"{sum(entry.files for entry in old)} files, {sum(entry.bytes for entry in old) / 1e6:.1f} MB"
     yield f"Removed: {total}." if remove else f"Not needed: {total}. --config prune=remove removes them."

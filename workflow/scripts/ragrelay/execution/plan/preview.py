@@ -32,9 +32,9 @@ from ragrelay.scoring.store import ScoreStore
 MEANS = [*CELL, "n", "mean_p", "p_low", "p_high", "mean_p0", "mean_difference", "low", "high"]
 PAIRS = ["retriever", "against_retriever", *CELL_OF_RETRIEVER, "n", "mean_difference", "level", "low", "high"]
 """Columns of the tables: those of gain.csv and systems.csv without verdicts and p-values, and an interval of P."""
-NOT_SCORED = "its jobs have not scored the others, and a preview loads no model"
-NO_REFERENCES = "its references are not there yet"
-NOT_MEASURED = "its scores are on the study's page alone"
+NOT_SCORED = "the others aren't scored yet, and a preview loads no model"
+NO_REFERENCES = "its references aren't ready yet"
+NOT_MEASURED = "its scores are only on the study's page"
 
 
 @dataclass(frozen=True)

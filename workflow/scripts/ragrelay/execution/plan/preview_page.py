@@ -25,7 +25,9 @@ def preview_lines(previews: Sequence[Preview]) -> list[str]:
     """Return a line per dataset and generator, and per scorer; a single line if no query is complete."""
     if not any(preview.complete for preview in previews):
         found = "; ".join(f"{_title(preview, ', ')}: {_own(preview)}" for preview in previews)
-        return [f"Nothing to preview: no query has all its answers yet. Queries with all of their own: {found}."]
+        return [
+            f"Nothing to preview: no query has all its answers yet. Queries that each retriever has finished: {found}."
+        ]
     lines = []
     for preview in previews:
         lines.append(f"{_title(preview, ', ')}: {_complete(preview)}")
@@ -40,10 +42,10 @@ def render_preview(
 
     ``clustered``: datasets whose queries come in clusters, which a preview takes as independent.
     """
-    notices = [f"Not the result of {study}, but what there was on {made:%Y-%m-%d at %H:%M}.", WHY]
+    notices = [f"Not the result of {study}, but a snapshot from {made:%Y-%m-%d at %H:%M}.", WHY]
     if clustered:
         named = listing(list(clustered))
-        notices.append(f"Queries of {named} come in clusters; intervals here take them as independent.")
+        notices.append(f"Queries of {named} come in clusters; these intervals treat them as independent.")
     links = os.path.relpath(results, page.parent)
     shown = Page(study, f"Preview of {study}: not the result", [], {"main": "Preview"}, notices, links)
     parts = [

@@ -28,7 +28,7 @@ BASES = {
 }
 
 
-AS_INDEPENDENT = " This takes queries as independent; they come in clusters, so that it takes more."
+AS_INDEPENDENT = " This treats queries as independent; they come in clusters, so you need more."
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
@@ -56,7 +56,7 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
         pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
         (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
     )
-    notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
+    notes = ["Without ~: exact. With ~: an estimate. A key that several rows share counts once in the total."]
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
         jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(

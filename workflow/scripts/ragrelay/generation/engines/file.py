@@ -30,25 +30,26 @@ class File(GeneratorKind):
     asked: ClassVar[bool] = False
 
     path: Text = Field(description=f"The answers: {FILES}")
-    baseline: Text | None = Field(None, description=f"Answers made without context, where `path` has none: {FILES}")
+    baseline: Text | None = Field(None, description=f"Zero-shot answers, if `path` has none: {FILES}")
     single_passages: Text | None = Field(
         None,
-        description="Answers made from one passage each, whose scores are eRAG's labels: `qid`, `docno`, `answer` and, "
-        "where there are several, `seed`, in a format of `path`; `{dataset}` and `{seed}` may be in the name.",
+        description="Answers from one passage each, whose scores become eRAG's labels: `qid`, `docno`, `answer` "
+        "and, if there are several, `seed`, in any format that `path` allows; `{dataset}` and `{seed}` may "
+        "be in the name.",
     )
     retriever: Name | None = Field(
-        None, description="Retriever of the answers that name none; the grid's only one where absent."
+        None, description="Retriever of answers that name none; by default the grid's only retriever."
     )
     k: int | None = Field(
         None,
         ge=1,
-        description="Passages in the contexts of answers that don't say it; where absent the retriever's longest list "
-        "of passages, or the grid's only k.",
+        description="k of answers that don't give it; by default the length of the retriever's longest list of "
+        "passages, or the grid's only k.",
     )
     thinking: Marks | Literal["none"] | None = Field(
         None,
-        description='Start and end mark of the thoughts that answers begin with, e.g. `["<think>", "</think>"]`, which '
-        "are removed; `none`: answers are kept as they are. Required where an answer has marks of thought.",
+        description='Start and end mark of thoughts at the beginning of answers, e.g. `["<think>", "</think>"]`, '
+        "which ragrelay removes; `none` keeps answers as they are. Required if an answer has thought marks.",
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:

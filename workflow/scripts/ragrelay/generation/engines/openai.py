@@ -41,50 +41,50 @@ class Openai(Generator):
 
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
-        description="Address of the endpoint, such as `https://host/v1`, or a list of several that serve the same "
-        "model. Where absent, the environment's OPENAI_BASE_URL, for servers with a new address every time; blanks "
-        "separate several.",
+        description="The endpoint's address, such as `https://host/v1`, or a list of addresses that serve the same "
+        "model. By default the environment variable OPENAI_BASE_URL, for servers whose address changes; "
+        "blanks separate several.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
-        description="Name of the environment variable with the endpoint's key; no key is sent where absent.",
+        description="Name of the environment variable with the endpoint's key; by default no key is sent.",
     )
     max_tokens_name: Text | None = Field(
         None,
-        description="Name under which requests have `max_tokens`, for a server that refuses this one: "
-        "`max_completion_tokens`.",
+        description="What requests call `max_tokens`, for a server that rejects that name: `max_completion_tokens`.",
     )
     extra_body: dict[str, Any] | None = Field(
         None,
-        description="More keys of every request, e.g. `{reasoning_effort: low}`. One that is null is not sent: "
-        "`{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for one without seeds.",
+        description="Additional keys for every request, e.g. `{reasoning_effort: low}`. A key that is null is not "
+        "sent: `{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for "
+        "one without seeds.",
     )
     entropy: bool = Field(
         False,
-        description="Ask for the 20 likeliest candidates of every token, for the answer store's entropies and margins. "
-        "Replies are then many times as long, and some endpoints refuse so many.",
+        description="Request the 20 likeliest candidates for every token, for the entropies and margins in the "
+        "answer store. Replies become many times longer, and some endpoints refuse this many.",
     )
-    concurrency: int = Field(16, ge=1, description="Requests to an address at once, of each generation job.")
+    concurrency: int = Field(16, ge=1, description="Concurrent requests to an address, per generation job.")
     requests_per_minute: int | None = Field(
-        None, ge=1, description="Most requests started per minute; no limit where absent."
+        None, ge=1, description="Maximum requests started per minute; by default no limit."
     )
     max_retries: int = Field(
         12,
         ge=0,
-        description="Tries after the first, with growing pauses, where the endpoint is busy or out of reach.",
+        description="Retries, with growing pauses, if the endpoint is busy or unreachable.",
     )
     request_seconds: float = Field(
         300.0,
         gt=0,
-        description="Longest time for a request and its whole reply, in seconds; a request without an answer in this "
-        "time is repeated once.",
+        description="Time limit for a request and its complete reply, in seconds; a request without an answer in "
+        "this time is repeated once.",
     )
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
         """Check that keys about the tokenizer come with a tokenizer, and that every key of a request has one value."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
-                expected = "key tokenizer as well, by which prompts become tokens here"
+                expected = "key tokenizer as well, which turns prompts into tokens here"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
         if sends_chats(given) and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
             expected = "key tokenizer as well: a chat endpoint has one limit, max_tokens, for thought and answer"

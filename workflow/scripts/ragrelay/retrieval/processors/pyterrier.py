@@ -67,6 +67,6 @@ def _in_order(place: str, query: str, results: Any, given: Sequence[str]) -> lis
     before = [*(docno for docno in given if docno in rows), *(docno for docno in rows if docno not in given)]
     for what, order in (("rows", rows), ("scores", scores)):
         if order not in (before, ranks):
-            found = f"{what} in another order than the ranks for query {query!r}"
+            found = f"{what} whose order differs from the ranks for query {query!r}"
             raise InputError(place, found, "one order, as pt.model.add_ranks and then sort_values('rank') make it")
     return list(by_rank[["docno", "text"]].itertuples(index=False, name=None))

@@ -20,8 +20,8 @@ class Answers(Retriever):
     searches_every_query: ClassVar[bool] = False
 
     path: Text = Field(
-        description="The files of answers, as a generator with `engine: file` has them: those that name this "
-        "retriever, or none, are read."
+        description="The answer files, as for a generator with `engine: file`; answers that name this retriever, "
+        "or no retriever, are read."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

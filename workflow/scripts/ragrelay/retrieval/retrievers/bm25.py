@@ -43,28 +43,30 @@ class Bm25(Retriever):
         "it needs Java 11 or newer, and PyTerrier fetches its jars once.",
     )
     k1: float | None = Field(
-        None, ge=0, description="Term-frequency saturation; 1.2 with Terrier and 0.9 with the others where absent."
+        None, ge=0, description="Term-frequency saturation; by default 1.2 with Terrier and 0.9 with the others."
     )
     b: float | None = Field(
-        None, ge=0, le=1, description="Length normalisation; 0.75 with Terrier and 0.4 with the others where absent."
+        None, ge=0, le=1, description="Length normalisation; by default 0.75 with Terrier and 0.4 with the others."
     )
     stemmer: Literal["porter2", "krovetz", "porter", "none"] | None = Field(
-        None, description="Stemmer of the index; `porter` with Terrier and `porter2` with the others where absent."
+        None, description="Stemmer of the index; by default `porter` with Terrier and `porter2` with the others."
     )
     stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list of the index and the queries.")
     depth: int = Field(1000, ge=1, description="Results per query.")
     expansion: Literal["rm3", "bo1", "kl"] | None = Field(
         None,
-        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance model "
-        "RM3, or Bo1 or KL of divergence from randomness. None where absent.",
+        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance "
+        "model RM3, or Bo1 or KL (divergence from randomness). By default none.",
     )
-    feedback_passages: int | None = Field(None, ge=1, description="Passages the expansion learns from; 3 where absent.")
-    feedback_terms: int | None = Field(None, ge=1, description="Terms the expansion adds; 10 where absent.")
+    feedback_passages: int | None = Field(
+        None, ge=1, description="Passages that the expansion learns from; by default 3."
+    )
+    feedback_terms: int | None = Field(None, ge=1, description="Terms that the expansion adds; by default 10.")
     original_weight: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="RM3's weight of the original query against the expansion, its lambda; 0.6 where absent.",
+        description="RM3's lambda, the weight of the original query against the expansion; by default 0.6.",
     )
 
     @classmethod
@@ -85,7 +87,7 @@ class Bm25(Retriever):
         for key in (*FEEDBACK, RM3_WEIGHT):
             alone = ("rm3",) if key == RM3_WEIGHT else ("rm3", "bo1", "kl")
             if (value := getattr(self, key)) is not None and self.expansion not in alone:
-                raise InputError(f"{place}.{key}'", str(value), f"it only with expansion {' or '.join(alone)}")
+                raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, Any]:
         """Return the settings of texts. With bm25s, whose index has the scores, also k1 and b."""

@@ -30,13 +30,11 @@ class Dense(Retriever):
     )
     encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
         "sentence_transformers",
-        description="How the model makes a vector of a text: as its sentence-transformers files say, or as "
-        "TCT-ColBERT (with the tokenizer of bert-base-uncased) or TAS-B do.",
+        description="How the model encodes a text: as its sentence-transformers files say, or like TCT-ColBERT "
+        "(with the tokenizer of bert-base-uncased) or TAS-B.",
     )
-    query_prefix: str = Field(
-        "", description="Put before every query, e.g. `query: ` (with a blank at its end) for E5."
-    )
-    passage_prefix: str = Field("", description="Put before every passage, e.g. `passage: ` for E5.")
+    query_prefix: str = Field("", description="Text before every query, e.g. `query: ` (with a trailing blank) for E5.")
+    passage_prefix: str = Field("", description="Text before every passage, e.g. `passage: ` for E5.")
     depth: int = Field(1000, ge=1, description="Results per query.")
     batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
 

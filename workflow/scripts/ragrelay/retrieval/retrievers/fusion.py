@@ -14,12 +14,12 @@ class Fusion(Retriever):
 
     retrievers: Unique[Name] = Field(
         min_length=2,
-        description="Names of the retrievers that are fused; their runs are built once for all.",
+        description="Names of the retrievers to fuse; each run is built only once.",
     )
     rank_constant: int = Field(
-        60, ge=0, description="The constant of the formula, which tempers the weight of the first ranks."
+        60, ge=0, description="The formula's constant, which tempers the weight of the first ranks."
     )
-    depth: int = Field(1000, ge=1, description="Results taken of each retriever, and results kept, per query.")
+    depth: int = Field(1000, ge=1, description="Results taken from each retriever, and results kept, per query.")
 
     def stages(self) -> list[tuple[str, str]]:
         """Return all retrievers that it fuses."""

@@ -22,8 +22,9 @@ class Oracle(Judged):
     max_label: int | None = Field(None, description="Highest label taken.")
     ideal: bool | None = Field(
         None,
-        description="Rank the passages by label, the highest first, and those of one label in the seeded order: no "
-        "ranking of passages with text has a higher nDCG. A sample, as without this, may have less than a retriever.",
+        description="Rank passages by label, highest first, and passages with the same label in seeded order: no "
+        "ranking of passages with text has a higher nDCG. Without this key the oracle is a sample, whose "
+        "nDCG may be lower than a retriever's.",
     )
 
     @classmethod

@@ -21,7 +21,7 @@ class Processed(Retriever):
     """
 
     of: Name = Field(description="Name of the retriever whose passages are processed.")
-    processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(description="What changes the texts.")
+    processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(description="The processor that changes the texts.")
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class Processed(Retriever):
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
-            raise InputError(f"{place}.of'", f"{self.of!r}, whose passages judgements choose", expected)
+            raise InputError(f"{place}.of'", f"{self.of!r}, whose passages are chosen by judgements", expected)
         for name in study.grid.generators:
             if name not in study.asked:
                 expected = "a generator whose answers are made here, or the retriever whose passages were shown"

@@ -31,9 +31,9 @@ class Pyterrier(Retriever):
         "corpus and version of its module's file.",
     )
     first_stage: Name | None = Field(
-        None, description="Name of a retriever whose top the pipeline gets, in place of the bare queries."
+        None, description="Name of a retriever whose top results the pipeline gets, instead of only the queries."
     )
-    depth: int = Field(1000, ge=1, description="Results of the first stage handed over, and results kept, per query.")
+    depth: int = Field(1000, ge=1, description="Results passed on from the first stage, and results kept, per query.")
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 
     def stages(self) -> list[tuple[str, str]]:

@@ -24,13 +24,15 @@ class Rerank(Retriever):
 
     threads = 2
 
-    first_stage: Name = Field(description="Name of the retriever whose top is reranked; its run is built once for all.")
+    first_stage: Name = Field(
+        description="Name of the retriever whose top results are reranked; its run is built only once."
+    )
     reranker: Literal["monot5", "cross_encoder"] = Field(
         "monot5", description="MonoT5, or a cross-encoder of sentence-transformers with one output."
     )
     model: Model = Field(description="Local folder or hub id of the model.")
     tokenizer: Model | None = Field(
-        None, description="Local folder or hub id of MonoT5's tokenizer, where it does not come with the model."
+        None, description="Local folder or hub id of MonoT5's tokenizer, if the model comes without one."
     )
     depth: int = Field(100, ge=1, description="Passages reranked per query.")
     batch_size: int = Field(16, ge=1, description="Passages scored at once.")
@@ -39,7 +41,7 @@ class Rerank(Retriever):
         """Check that only MonoT5 has a tokenizer, and that a local model is complete."""
         if self.tokenizer is not None:
             if self.reranker != "monot5":
-                raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "it only with reranker monot5")
+                raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "this key only with reranker monot5")
             check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
         check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
 

@@ -22,9 +22,9 @@ class Run(Bringing):
     )
     ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
         None,
-        description="What orders a query's results: `scores`, the highest first; `ranks`; or `distances` in the column "
-        "of scores, the lowest first. Without the key, scores do, and ragrelay refuses a file whose scores rise with "
-        "the rank in most queries, or whose rank and score columns look exchanged.",
+        description="What orders a query's results: `scores`, highest first; `ranks`; or `distances` in the score "
+        "column, lowest first. Without this key scores order them, and ragrelay refuses a file whose scores "
+        "rise with the rank in most queries, or whose rank and score columns look swapped.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

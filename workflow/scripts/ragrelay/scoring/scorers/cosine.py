@@ -42,8 +42,8 @@ class Cosine(MeasuredScorer):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
     aggregate: Literal["max", "mean", "centroid"] = Field(  # type: ignore[assignment]
         "max",
-        description="Over a query's references: the best one (`max`), the mean of all (`mean`), or the cosine with the "
-        "mean of their embeddings (`centroid`).",
+        description="How scores against a query's references are combined: the best (`max`), the mean of all "
+        "(`mean`), or the cosine with the mean of their embeddings (`centroid`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -21,13 +21,15 @@ class File(Scorer):
     from_file: ClassVar[bool] = True
 
     references: Literal["given"] = Field(  # type: ignore[assignment]
-        SET, description="Name of the one set of references, which are in the minds of those who gave the scores."
+        SET,
+        description="Name of the only reference set; its references exist only in the minds of the people who scored.",
     )
     path: DatasetFile = Field(
-        description="The file, `{dataset}` for its place: CSV, TSV, JSON or Parquet with `qid` and `value`, the "
-        "cell (`retriever`, `ordering`, `k`, `generator`, where the grid has several; or `run`), and maybe `seed`, "
-        "`assessor` and `probability`; AutoJudge's records (`run_id`, `topic_id`, `measure`, `value`); or nuggetizer's "
-        "assignments. Of several assessors the mean counts."
+        description="The file (`{dataset}` stands for the dataset's name): CSV, TSV, JSON or Parquet with `qid` "
+        "and `value`, the cell (`retriever`, `ordering`, `k`, and `generator` if the grid has several; or "
+        "`run`), and optionally `seed`, `assessor` and `probability`; AutoJudge's records (`run_id`, "
+        "`topic_id`, `measure`, `value`); or nuggetizer's assignments. If several people scored an answer, "
+        "ragrelay uses their mean."
     )
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
         [0.0, 1.0],
@@ -35,8 +37,8 @@ class File(Scorer):
     )
     measure: Text | None = Field(
         None,
-        description="The measure that counts, of a file with several; of nuggetizer's assignments the score, such as "
-        "`vital_strict` (`value` of kind `nuggets`).",
+        description="The measure to read from a file with several; for nuggetizer's assignments the score to "
+        "compute, such as `vital_strict` (`value` of kind `nuggets`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -29,13 +29,13 @@ class LlmJudge(JudgeScorer):
     best: int = Field(
         3,
         ge=1,
-        description="How many references the judge is shown: those of the highest label, by docno among equals.",
+        description="How many references the judge sees: those with the highest label, ties broken by docno.",
     )
     scale: Literal["yes_no", "grades"] = Field("yes_no", description="Yes or no, or grades from 0 to 3.")
     prompt: Name | None = Field(  # type: ignore[assignment]
         None,
         description="Name of a template in `config/judge_prompts/`; by default `answer_yes_no` or `answer_grades`, "
-        "with `references: none` those whose names end in `_alone`.",
+        "or with `references: none` the templates whose names end in `_alone`.",
     )
 
     @classmethod

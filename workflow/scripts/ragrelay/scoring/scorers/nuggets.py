@@ -24,7 +24,7 @@ class Nuggets(JudgeScorer):
     its likeliest word of support, partial and none counts."""
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
-        "nuggets", description="Name of the one set of references, which are lists of nuggets and no passages."
+        "nuggets", description="Name of the only reference set, which consists of nugget lists and not of passages."
     )
     prompt: Name = Field(
         "nuggets", description="Name of a template in `config/judge_prompts/` that asks about a nugget and an answer."
@@ -32,38 +32,40 @@ class Nuggets(JudgeScorer):
     value: Literal["vital_strict", "vital_lenient", "all_strict", "all_lenient", "weighted_strict",
                    "weighted_lenient"] = Field(
         "vital_strict",
-        description="Which score counts: `strict` gives credit for support alone, `lenient` half of it for partial "
-        "support; `vital` counts vital nuggets alone, `all` all alike, `weighted` okay ones half.",
+        description="Which score counts: `strict` gives credit only for support, `lenient` also half credit for "
+        "partial support; `vital` counts only vital nuggets, `all` counts all nuggets equally, `weighted` "
+        "counts okay nuggets half.",
     )  # fmt: skip
     path: DatasetFile | None = Field(
         None,
-        description="File of nuggets, `{dataset}` for its place: JSON lines as nuggetizer and TREC RAG write them "
-        "(qid, nuggets with text and importance), or a Parquet file with columns qid, text, vital. Queries without a "
-        "list have no score.",
+        description="File of nuggets (`{dataset}` stands for the dataset's name): JSON lines as nuggetizer and "
+        "TREC RAG write them (qid, nuggets with text and importance), or a Parquet file with columns qid, "
+        "text, vital. Queries without a list have no score.",
     )
     written_by: Name | None = Field(
-        None, description="In place of `path`: name of the generator that writes the lists, with `engine: vllm`."
+        None, description="Instead of `path`: name of the generator that writes the lists, with `engine: vllm`."
     )
     retriever: Name | None = Field(
         None,
-        description="The grid's retriever whose passages lists are written from; the dataset's judged passages where "
-        "absent.",
+        description="The grid's retriever from whose passages the lists are written; by default they are written "
+        "from the dataset's judged passages.",
     )
     least_label: int | None = Field(
         None,
-        description="Lowest label of the judged passages that lists are written from; the dataset's lowest reference "
-        "grade where absent.",
+        description="Lowest label of the judged passages that lists are written from; by default the dataset's "
+        "lowest reference grade.",
     )
     depth: int = Field(
-        50, ge=1, description="Passages of a query that its list is written from: the best, by label or by rank."
+        50, ge=1, description="How many of a query's passages its list is written from: the best, by label or by rank."
     )
-    window: int = Field(10, ge=1, description="Passages of one prompt. The next one has the list so far.")
-    most: int = Field(30, ge=1, le=100, description="Most nuggets of a list.")
+    window: int = Field(10, ge=1, description="Passages per prompt. The next prompt has the list so far.")
+    most: int = Field(30, ge=1, le=100, description="Maximum nuggets in a list.")
     list_tokens: int = Field(
         1024,
         ge=16,
-        description="Longest list in tokens. A list that they cut is written once more with twice as many; of one that "
-        "is cut again the whole texts count, and the page says how many there were.",
+        description="Maximum length of a list in tokens. A list that is cut there is written once more with twice "
+        "as many; if it is cut again, only its complete nuggets count, and the page gives the number of such "
+        "lists.",
     )
     list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")
 

@@ -17,8 +17,9 @@ class Python(PairScorer, PairFunction):
     results = "values"
     loads_model: ClassVar[bool] = True
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with an answer "
-        "and a reference, two texts, and the `options`; returns a number, or a tuple of precision, recall and F1."
+        description="`module:function`, in a file in the working folder or an installed module. Called with the "
+        "texts of an answer and a reference, and the `options`; returns a number, or a tuple of precision, "
+        "recall and F1."
     )
 
     def decisive(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Support(JudgeScorer):
         "context", description="The passages that the answer was made with; `[1]` is the first in the prompt."
     )
     citations: Literal["first", "all"] = Field(
-        "first", description="Of several citations of a sentence, the `first`, as in TREC RAG, or `all` together."
+        "first", description="If a sentence has several citations, only the `first`, as in TREC RAG, or `all` together."
     )
     prompt: Name = Field("support", description="Name of a template in `config/judge_prompts/`.")
 

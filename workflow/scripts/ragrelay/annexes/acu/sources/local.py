@@ -21,8 +21,8 @@ class Local(ClaimSource):
     )
     rivals: bool = Field(
         False,
-        description="Whether both rival statements of a record are claims (four rows), and not only the one that the "
-        "paper takes (two rows): of `counterfact` the false one, of `conflictqa` the remembered one.",
+        description="Whether both rival statements in a record become claims (four rows), instead of only the one "
+        "that the paper uses (two rows): the false one in `counterfact`, the remembered one in `conflictqa`.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

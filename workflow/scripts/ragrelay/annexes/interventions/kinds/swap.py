@@ -36,12 +36,12 @@ class Swap(Intervention):
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
-        "each", description="Places of the prompt in which a passage is exchanged; `ends` is the first and the last."
+        "each", description="Prompt positions where a passage is exchanged; `ends` means the first and the last."
     )
     draws: int = Field(
         1,
         ge=1,
-        description="Pairs of passages drawn for each query; a second one makes the standard error about 10% smaller.",
+        description="Pairs of passages drawn for each query; a second pair makes the standard error about 10% smaller.",
     )
 
     def changes(self, given: Given) -> list[Change] | str:

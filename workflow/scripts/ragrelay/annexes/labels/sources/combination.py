@@ -21,10 +21,10 @@ class Combination(AnnotationSource):
 
     sources: Unique[Name] = Field(
         min_length=2,
-        description="Names of annotation sources, no combinations.",
+        description="Names of annotation sources that are not combinations.",
     )
     combine: Literal["mean", "product", "min", "max"] = Field(
-        description="The labels' mean, product, least or greatest."
+        description="How labels are combined: by their mean, product, least or greatest value."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -17,13 +17,14 @@ class Erag(ContinuousSource):
     needs_single_answers = True
 
     scorer: Name | None = Field(
-        None, description="Name of the grid's scorer that gives the label; where absent, the one that P is taken with."
+        None, description="Name of the grid's scorer that gives the label; by default the one that P is computed with."
     )
 
     generator: Name | None = Field(
         None,
-        description="Name of the grid's generator that answers from a passage alone; where absent, the one whose "
-        "answers P is of. If its answers are read from files, its entry needs the key `single_passages`.",
+        description="Name of the grid's generator that answers from one passage at a time; by default the one "
+        "whose answers P scores. If its answers are read from files, its entry needs the key "
+        "`single_passages`.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -33,7 +34,7 @@ class Erag(ContinuousSource):
         able = [name for name in study.grid.generators if name in study.asked or "single_passages" in entries[name]]
         for name in study.grid.generators if self.generator is None else [self.generator]:
             if name not in able:
-                found = f"generator {name}, which answers no prompts"
+                found = f"generator {name}, whose answers come from a file"
                 known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
                 raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages in its entry")
         scorers = study.grid.scorers

@@ -18,8 +18,8 @@ class File(Graded):
     judge = True
 
     path: DatasetFile = Field(
-        description="The file, `{dataset}` for its place: judgements in TREC's format (qid, iteration, docno, label), "
-        "or a Parquet file (`.parquet`) with columns qid, docno, label."
+        description="The file (`{dataset}` stands for the dataset's name): judgements in TREC format (qid, "
+        "iteration, docno, label), or a Parquet file (`.parquet`) with columns qid, docno, label."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -22,12 +22,13 @@ class GradedLlm(JudgeSource, Graded):
 
     prompt: Name = Field(
         "grades",
-        description="Name of a template in `config/prompts/`, whose k-shot part asks for the grade of the one passage.",
+        description="Name of a template in `config/prompts/` whose k-shot part asks for the passage's grade.",
     )
     prefix: str = Field(
         "",
-        description="Text that the answer is made to begin with, before the digit, such as `##final score: `. A "
-        "template of raw completion can also end with it, which costs one pass over the prompt in place of four.",
+        description="Text that the answer must begin with, before the digit, such as `##final score: `. A "
+        "raw-completion template can end with this text instead, which costs one pass over the prompt rather "
+        "than four.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

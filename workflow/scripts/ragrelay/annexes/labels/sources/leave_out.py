@@ -32,10 +32,10 @@ class LeaveOut(AnnotationSource):
 
     intervention: Name = Field(description="Name from `interventions`, of kind `leave_out`.")
     k: int | None = Field(
-        None, ge=3, description="Passages of the contexts that give the labels; the intervention's largest k if absent."
+        None, ge=3, description="Size k of the contexts that give the labels; by default the intervention's largest k."
     )
     threshold: float | None = Field(
-        None, description="An effect of at least this becomes 1 and any other 0; effects stay as they are where absent."
+        None, description="Effects of at least this value become 1 and others 0; by default effects stay as they are."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -55,7 +55,7 @@ class LeaveOut(AnnotationSource):
             raise InputError("config key 'grid.k'", ", ".join(map(str, study.grid.k)), expected)
         for name in study.grid.generators:
             if name not in study.asked:
-                raise InputError(f"{place}'", f"generator {name}, which answers no prompts", "one with an engine")
+                raise InputError(f"{place}'", f"generator {name}, whose answers come from a file", "one with an engine")
         for name in study.grid.scorers:
             kind = SCORER_KINDS.of(study.config["scorers"][name])
             if kind.from_file or kind.judges():

@@ -13,9 +13,9 @@ class Llm(JudgeSource, ContinuousSource):
     first token of the answer."""
 
     yes_word: Text = Field(
-        "yes", description="The word that says so; its first token is read, with and without a blank before it."
+        "yes", description="The word for *relevant*; ragrelay reads its first token, with and without a leading blank."
     )
-    no_word: Text = Field("no", description="The word that denies it.")
+    no_word: Text = Field("no", description="The word for *not relevant*.")
 
     def words(self) -> list[str]:
         """Return the words for yes and no."""

@@ -16,8 +16,9 @@ class Provenance(AnnotationSource):
     al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
 
     path: DatasetFile = Field(
-        description="The file, `{dataset}` for its place: KILT's JSON lines (id, input, output with provenance and "
-        "title). A record belongs to the query with its id, or else with its text."
+        description="The file (`{dataset}` stands for the dataset's name): KILT's JSON lines (id, input, output "
+        "with provenance and title). A record belongs to the query with its id, or else to the one with its "
+        "text."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
