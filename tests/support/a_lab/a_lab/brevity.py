@@ -9,14 +9,14 @@ from a_lab.words import words
 
 
 class Brevity(PairScorer):
-    """1 for an answer of at most ``most`` words, and less for a longer one."""
+    """1 for an answer with at most ``most`` words, and less for a longer answer."""
 
-    most: int = Field(20, ge=1, description="Words of an answer that is short.")
+    most: int = Field(20, ge=1, description="Maximum words in a short answer.")
 
     def decisive(self) -> dict[str, Any]:
         """Return the kind and its key."""
         return {"kind": "brevity", "most": self.most}
 
     def pair(self) -> Any:
-        """Return the function of an answer and a reference."""
+        """Return the function that scores an answer against a reference."""
         return lambda answer, reference: min(1.0, self.most / max(1, words(answer)))
