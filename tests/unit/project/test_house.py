@@ -166,10 +166,10 @@ CEILINGS = {
     "collection": 1750,  # public names' Args, Returns, Raises
     "retrieval": 2850,  # a search without files of runs; contexts that a processor emptied; public names' Args
     "prompting": 250,
-    "generation": 6200,  # tokens of endpoints, engine pools and likelihoods; thoughts that begin in an answer
+    "generation": 6250,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
     "scoring": 4250,  # public names' Args, Returns, Raises
     "bertscore": 600,  # public names' Args, Returns, Raises
-    "questions": 2100,  # public names' Args, Returns, Raises
+    "questions": 2150,  # public names' Args, Returns, Raises, also of jobs and their answers
     "analysis": 5550,  # intervals end where the scores' scale does
     "report": 7300,  # the first screen's rows with their types, and facts.json; processors in the signature
     "config": 1150,  # public names' Args, Returns, Raises

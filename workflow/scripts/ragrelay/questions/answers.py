@@ -1,4 +1,4 @@
-"""Read the answers that a question is about from files."""
+"""Read the answers that a question asks about."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 
 class FileAnswers:
-    """Answers to ``qids`` in the files of ``job``; of one ``retriever`` if the files belong to several.
+    """The answers in a question job's files.
 
-    ``keys``: a row per answer (qid, ordering, k, seed). ``contexts``: the docnos of each prompt, by ordering and k,
-    then qid. ``baseline_cells``: the zero-shot cells that a retriever's job reads as its baseline.
+    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` has each prompt's docnos, by ordering and k,
+    then qid. ``baseline_cells`` are the zero-shot cells that a retriever's job reads as its baseline.
+
+    Args:
+        job: The job, with inputs `answers`, `prompts` and maybe `zeroshot`.
+        qids: The queries whose answers are read.
+        retriever: The retriever whose answers are read, if the files belong to several.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -29,11 +34,26 @@ class FileAnswers:
         self.keys, self.contexts, self.baseline_cells = self._cells.keys, self._cells.contexts, set(baseline)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows ``keys``, or a selection of them, with the columns answer and cited_sentences added."""
+        """Add the answers' texts.
+
+        Args:
+            keys: ``keys``, or a selection from it.
+
+        Returns:
+            The same rows with columns answer and cited_sentences.
+        """
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield parts of ``answers``, each with a flag: whether its texts are known. Here all of them are."""
+        """Split answers by whether their texts are known.
+
+        Args:
+            answers: Rows from ``texts``.
+            sure: Unused; the plan's answers need it.
+
+        Yields:
+            ``answers`` and True, because all texts in files are known.
+        """
         yield answers, True

@@ -41,7 +41,13 @@ Inputs = dict[str, Any]
 
 
 class QuestionJob:
-    """The input files, settings and wildcards of one part of a question."""
+    """A question part's input files, settings and wildcards.
+
+    Args:
+        files: Input files by name.
+        settings: The values that the question's class passes to its jobs, by name.
+        wildcards: The part's wildcard values.
+    """
 
     def __init__(
         self, files: Mapping[str, str | Sequence[str]], settings: Mapping[str, Any], wildcards: Mapping[str, str]
@@ -50,30 +56,60 @@ class QuestionJob:
         self.settings, self.wildcards = settings, wildcards
 
     def paths(self, name: str) -> list[Path]:
-        """Return the files of an input, none if the job has no such input."""
+        """Look up an input's files.
+
+        Args:
+            name: The input's name.
+
+        Returns:
+            The paths; none if the job has no such input.
+        """
         paths = self.inputs.get(name, [])
         return [Path(path) for path in ([paths] if isinstance(paths, str) else paths)]
 
     def path(self, name: str) -> Path:
-        """Return the only file of an input."""
+        """Look up an input that is a single file.
+
+        Args:
+            name: The input's name.
+
+        Returns:
+            The path.
+        """
         (path,) = self.paths(name)
         return path
 
     def keyed(self, name: str) -> KeyedFiles:
-        """Return the files of an input by their wildcards, as the pattern in the setting ``patterns`` reads them."""
+        """Look up an input's files by their wildcard values.
+
+        Args:
+            name: The input's name, which the setting ``patterns`` has a pattern for.
+
+        Returns:
+            The files.
+        """
         return of_pattern(self.settings["patterns"][name], list(map(str, self.paths(name))))
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Any:
-        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see answers.FileAnswers).
+        """Read the answers in the inputs `answers`, `prompts` and `zeroshot`.
 
-        ``retriever``: the one whose answers are wanted, if the files belong to several.
+        Args:
+            qids: The queries whose answers are read.
+            retriever: The retriever whose answers are read, if the files belong to several.
+
+        Returns:
+            The answers (answers.FileAnswers).
         """
         from ragrelay.questions.answers import FileAnswers
 
         return FileAnswers(self, qids, retriever)
 
     def all_answers(self) -> Any:
-        """Return the answers to every query of the input ``queries``; see ``answers``."""
+        """Read the answers to every query in the input `queries`.
+
+        Returns:
+            The answers, as from ``answers``.
+        """
         import polars as pl
 
         return self.answers(pl.read_parquet(self.path("queries"), columns=["qid"], glob=False)["qid"].to_list())

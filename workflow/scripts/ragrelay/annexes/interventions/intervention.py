@@ -21,7 +21,7 @@ ROW = ["qid", "draw", "place"]
 
 
 class JudgedPassage(NamedTuple):
-    """A passage of a query; ``label`` is None where unjudged."""
+    """A query's passage, whose ``label`` is None if it is unjudged."""
 
     docno: str
     text: str
@@ -36,10 +36,13 @@ class Exchange(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A query's context of k passages, the first in rank first, laid out in ``order`` (ranks from 0, in prompt order).
+    """A query's context, from which an intervention makes changed contexts.
 
-    ``pairs``: of which arms are made, one per draw. ``bounds``: the lowest label of a relevant passage and the highest
-    of a non-relevant one.
+    Args:
+        context: The context's k passages, best rank first.
+        order: Their ranks from 0, in prompt order.
+        pairs: Passages to insert, one pair per draw.
+        bounds: A relevant passage's lowest label, and a non-relevant passage's highest label.
     """
 
     context: Sequence[JudgedPassage]
@@ -48,7 +51,14 @@ class Given(NamedTuple):
     bounds: tuple[int, int]
 
     def arm(self, label: int | None) -> str:
-        """Return which arm a passage with ``label`` belongs to."""
+        """Name the arm that a passage belongs to.
+
+        Args:
+            label: The passage's label, or None if it is unjudged.
+
+        Returns:
+            `RELEVANT`, `OTHER`, or `BETWEEN` for an unjudged passage and for labels between the bounds.
+        """
         lowest, highest = self.bounds
         if label is None:
             return BETWEEN
@@ -56,10 +66,16 @@ class Given(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A context to make an answer with. ``place``: of the change in the prompt, from 1; 0 for the context as it was.
+    """A changed context, for which an answer is generated.
 
-    ``docno``, ``label``: the passage that is put in, left out or repeated. ``ranked``: the context in the order of
-    ranks; ``docnos``: in that of the prompt.
+    Args:
+        draw: Number of the inserted pair, from 0.
+        place: The change's position in the prompt, from 1; 0 for the unchanged context.
+        arm: The kind of passage that is inserted, left out or repeated.
+        docno: That passage's id; None for the unchanged context.
+        label: Its label; None if it is unjudged.
+        ranked: The context's passage ids, best rank first.
+        docnos: The same ids in prompt order.
     """
 
     draw: int

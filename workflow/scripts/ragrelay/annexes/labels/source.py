@@ -25,36 +25,51 @@ class SourceData:
     """The data from which a source makes its labels."""
 
     passages: "pl.DataFrame"
-    """qid, docno, text of every passage to label."""
+    """The passages to label: one row per query and passage; columns qid, docno, text."""
     queries: Mapping[str, str]
-    """Text by qid."""
+    """Query texts by qid."""
     qrels: "pl.DataFrame"
-    """qid, docno, label."""
+    """Judgements: columns qid, docno, label."""
     gold: Mapping[str, Sequence[str]]
     """Gold answers by qid, if the kind needs them."""
     references: Sequence[str]
-    """The reference sets of P."""
+    """Names of P's reference sets."""
     made: "pl.DataFrame | None" = None
-    """The table of the source's job, if it has one."""
+    """The table from the source's job, if it has a job."""
     scaled: "Callable[[str], pl.DataFrame] | None" = None
-    """Returns another source's labels, by its name, scaled to 0 to 1."""
+    """Takes another source's name and returns its labels, scaled to the range 0 to 1."""
 
     @property
     def table(self) -> "pl.DataFrame":
-        """Return the table that the source's job made."""
+        """The table from the source's job.
+
+        Raises:
+            ValueError: The source has no job.
+        """
         if self.made is None:
             raise ValueError("a source without its table")
         return self.made
 
     def everywhere(self, labels: "pl.DataFrame") -> "pl.DataFrame":
-        """Repeat ``labels`` for each of P's reference sets."""
+        """Repeat labels for each of P's reference sets.
+
+        Args:
+            labels: Columns qid, docno, label.
+
+        Returns:
+            Columns references, qid, docno, label.
+        """
         import polars as pl
 
         sets = pl.DataFrame({"references": list(self.references)}, schema={"references": pl.String})
         return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
 
     def own_sets(self) -> "pl.DataFrame":
-        """Return the labels of ``table`` for P's reference sets: from the set of the same name, or the only set."""
+        """Take the labels in ``table`` for P's reference sets.
+
+        Returns:
+            The rows of sets with these names; if there are none, the table's first set repeated for each.
+        """
         import polars as pl
 
         own = self.table.filter(pl.col("references").is_in(list(self.references)))

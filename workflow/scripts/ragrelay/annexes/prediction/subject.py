@@ -32,9 +32,17 @@ class Settings:
 
 
 class Answer(NamedTuple):
-    """An answer: ``logprob`` (sum over its ``tokens``), and ``token_logprobs`` and ``token_entropies`` of each token.
+    """An answer with its token scores. Values that the answer store lacks are None.
 
-    ``first_token_margin``: between the two likeliest first tokens. Values that the answer store lacks are None.
+    Args:
+        seed: The sampling seed.
+        text: The answer's text.
+        tokens: Its number of tokens.
+        logprob: The tokens' total log-probability, in nats.
+        token_logprobs: Each token's log-probability (n_tokens,).
+        token_entropies: Entropy at each token's position (n_tokens,), in nats.
+        first_token_margin: Difference between the two likeliest first tokens.
+        context_use: How much likelier the answer is with its context, in nats per token.
     """
 
     seed: int

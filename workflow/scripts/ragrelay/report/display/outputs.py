@@ -23,7 +23,7 @@ AS_WRITTEN = "as written"
 
 
 class Scope(str):
-    """The name of what outputs show, such as a section. Annexes have their own."""
+    """The part of a study that an output shows, such as a section. Annexes define further scopes."""
 
     keys: tuple[str, ...]
     """The wildcards that distinguish the files of these outputs."""
@@ -31,7 +31,16 @@ class Scope(str):
     """The rule that makes them; empty for `draw_figures` or `write_tables`."""
 
     def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Scope":
-        """Keep ``keys`` and ``rule`` as attributes of the name."""
+        """Create a scope.
+
+        Args:
+            name: The scope's name.
+            keys: The wildcards that distinguish its outputs' files.
+            rule: The rule that makes them; empty for `draw_figures` or `write_tables`.
+
+        Returns:
+            The scope.
+        """
         scope = super().__new__(cls, name)
         scope.keys, scope.rule = keys, rule
         return scope
