@@ -44,10 +44,11 @@ class Rounds(Annex):
             raise InputError(f"{PLACE}ordering'", "none, and a permutation first in the grid", one_of(ORDERINGS))
         if given.reference in given.retrievers:
             raise InputError(f"{PLACE}retrievers'", f"{given.reference!r}, the reference", "other retrievers")
-        for name in (given.reference, *given.retrievers):
-            self._check_searches(study, name)
+        self._check_searches(study, "reference", given.reference)
+        for name in given.retrievers:
+            self._check_searches(study, "retrievers", name)
 
-    def _check_searches(self, study: CheckedStudy, name: str) -> None:
+    def _check_searches(self, study: CheckedStudy, key: str, name: str) -> None:
         """Refuse a retriever that can't search for a query which an answer makes."""
         from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 
@@ -63,7 +64,7 @@ class Rounds(Annex):
             if reason:
                 found = f"{name!r}" if stage == name else f"{name!r}, which uses {stage!r}"
                 expected = "a retriever that searches: bm25, dense, rerank, fusion or pyterrier"
-                raise InputError(f"{PLACE}retrievers'", f"{found}, {reason}", expected)
+                raise InputError(f"{PLACE}{key}'", f"{found}, {reason}", expected)
 
     def answers_await(self, study: CheckedStudy) -> list[Any]:
         return [self.files.checked] if "rounds" in study.config else []

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from ragrelay.analysis import mean_tests, relay
 from ragrelay.analysis.clusters import Clusters, of_queries
@@ -176,14 +177,17 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, Any
 
 
 def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, Any]:
-    """Return the mean of ``p`` over the queries of ``table``, with its interval."""
+    """Return the mean of ``p`` over the queries of ``table``, with Student's interval over queries or clusters."""
     column = table["p"].to_numpy().astype(np.float64)
     row: dict[str, Any] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
     cluster = of_queries(table["qid"], study.clusters)
     if not mean_tests.enough(column, cluster):
         return row
-    low, high = mean_tests.cautious(column, cluster).interval()
-    return row | {"low": mean_tests.end(low[0]), "high": mean_tests.end(high[0])}
+    if cluster is not None:
+        low, high = mean_tests.ClusterMeans.of(column, cluster).interval()
+        return row | {"low": mean_tests.end(low[0]), "high": mean_tests.end(high[0])}
+    half = special.stdtrit(len(column) - 1, 0.975) * column.std(ddof=1) / np.sqrt(len(column))
+    return row | {"low": float(column.mean() - half), "high": float(column.mean() + half)}
 
 
 def _answered(answers: pl.DataFrame) -> dict[str, Any]:
