@@ -129,7 +129,7 @@ def within_coverage(data: Iterator[tuple[Array, Array, float]]) -> Rates:
     for x, y, r in data:
         sums = _sums(x, y)
         row = within.repeated_measures(sums)
-        _, xx, yy, xy = sums
+        _, xx, yy, xy, _ = sums
         scale = np.sqrt(yy.sum() / xx.sum())
         ratio = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, 1.0) if "low" in row else None
         intervals = {
@@ -145,12 +145,13 @@ def within_coverage(data: Iterator[tuple[Array, Array, float]]) -> Rates:
 def _sums(x: Array, y: Array) -> Array:
     """What within.repeated_measures takes, from measures and P (queries, retrievers)."""
     x, y = (columns - columns.mean(axis=1, keepdims=True) for columns in (x, y))
-    return np.array([np.full(len(x), x.shape[1]), *(part.sum(axis=1) for part in (x * x, y * y, x * y))])
+    products = (part.sum(axis=1) for part in (x * x, y * y, x * y))
+    return np.array([np.full(len(x), x.shape[1]), *products, np.ones(len(x))])
 
 
 def _jackknife(sums: Array) -> tuple[float, float]:
     """Interval of Fisher's z of r: Student's t with the jackknife's standard error over queries, nothing else."""
-    (xx, yy, xy), n = sums[1:], sums.shape[1]
+    (xx, yy, xy), n = sums[1:4], sums.shape[1]
     left_out = [column.sum() - column for column in (xx, yy, xy)]
     with np.errstate(invalid="ignore", divide="ignore"):
         error = bootstrap.jackknife_error(np.arctanh(left_out[2] / np.sqrt(left_out[0] * left_out[1])))

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis import within
-from ragrelay.analysis.verdicts import ABOVE, UNDECIDED
+from ragrelay.analysis.verdicts import ABOVE, TOO_FEW, UNDECIDED
 from ragrelay.analysis.within import ALL, DOSES, WITHOUT_ORACLES, repeated_measures, within_queries
 
 KINDS = {"bm25": "bm25", "dense": "dense", "rel": "oracle"}
@@ -109,10 +109,27 @@ def test_a_query_with_one_context_says_nothing_and_is_not_counted() -> None:
     assert (found["n_queries"], found["n"]) == (11, 32)
 
 
+def test_queries_whose_contexts_all_agree_are_not_counted_and_few_that_differ_get_no_interval() -> None:
+    x, y = drawn(queries=36)
+    for differing, verdict, reason in ((6, TOO_FEW, "6 of 36 queries differ, 8 needed"), (8, ABOVE, None)):
+        # The others have one passage from every retriever, and so one measure and one answer.
+        x[differing:], y[differing:] = 0.3, 0.1
+        at_1, at_2 = tables(x[::-1], y[::-1], list(KINDS)), tables(*drawn(queries=36), list(KINDS), k=2)
+        utility, retrieval = (pl.concat(both) for both in zip(at_1, at_2, strict=True))
+        table = within_queries(utility, retrieval, KINDS)
+        found, alone = (row(given, retrievers=ALL, k=1) for given in (
+            table, within_queries(*tables(x[:differing], y[:differing], list(KINDS)), KINDS)))  # fmt: skip
+        assert (found["n_queries"], found["n"], found["r"]) == (differing, 3 * differing, pytest.approx(alone["r"]))
+        assert (found["verdict"], found["reason"], found["low"] is None) == (verdict, reason, reason is not None)
+        pooled = row(table, retrievers=ALL, ordering="all")
+        assert (pooled["n_queries"], pooled["n"], pooled["verdict"]) == (36, 108 + 3 * differing, ABOVE)
+        x, y = drawn(queries=36)
+
+
 def test_what_has_no_r_says_why() -> None:
-    x, y = drawn(queries=5)
+    x, y = drawn()
     few = row(within_queries(*tables(x[:4], y[:4], list(KINDS)), KINDS), retrievers=ALL)
-    assert (few["r"], few["verdict"], few["reason"]) == (None, UNDECIDED, "fewer than 5 queries with two contexts")
+    assert (few["r"], few["verdict"], few["reason"]) == (None, TOO_FEW, "4 queries, 12 needed")
     flat = row(within_queries(*tables(np.ones_like(x), y, list(KINDS)), KINDS), retrievers=ALL)
     assert flat["reason"] == "the measure is constant within queries"
     line = row(within_queries(*tables(x, 2 * x, list(KINDS)), KINDS), retrievers=ALL)
@@ -124,7 +141,7 @@ def test_what_has_no_r_says_why() -> None:
 def sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     points = np.full(len(x), x.shape[1])
-    return np.array([points, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)])
+    return np.array([points, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1), np.ones(len(x))])
 
 
 def test_p_is_below_5_percent_just_where_the_interval_leaves_out_0() -> None:
@@ -142,7 +159,7 @@ def test_p_is_below_5_percent_just_where_the_interval_leaves_out_0() -> None:
 
 
 def test_one_query_that_makes_the_correlation_gives_no_interval() -> None:
-    x, y = np.zeros((6, 3)), np.random.default_rng(0).standard_normal((6, 3))
+    x, y = np.zeros((12, 3)), np.random.default_rng(0).standard_normal((12, 3))
     x[2] = [0.0, 0.5, 1.0]
     found = repeated_measures(sums(x, y))
     assert (found["verdict"], found.get("low"), found["reason"]) == (

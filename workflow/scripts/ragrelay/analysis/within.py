@@ -12,7 +12,7 @@ from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, few, of_correlation
 from ragrelay.base.vocabulary.columns import (
     INTERVAL,
     INTERVAL_METHOD,
@@ -40,9 +40,9 @@ TABLE = {
     "r": number("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
     **INTERVAL,
     "p_value": number("two-sided p-value of r = 0, with the query as the unit"),
-    "verdict": text("`above zero`, `below zero` or `undecided`"),
-    "n_queries": integer("queries with two answers in some ordering and k", "queries"),
-    "n": integer("values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
+    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
+    "n_queries": integer("queries whose contexts differ in the measure or in P, in some ordering and k", "queries"),
+    "n": integer("their values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }
@@ -72,8 +72,9 @@ def within_queries(
     ``low``, ``high`` (95%), p_value (r = 0) and the verdict take the query with all its answers as the unit. Two tests
     of mean_tests must agree: one on r as a ratio of two means over queries, with Fieller's interval, and one on
     Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the larger of the two, and the
-    interval contains both. Rows without r or an interval have a ``reason``. With ``clusters`` (see Transmission) the
-    unit is the cluster.
+    interval contains both. Rows without r or an interval have a ``reason``. Queries whose contexts agree in the measure
+    and in P, as where all retrievers have the same passage first, add nothing to r and are not counted; verdicts.few
+    says which numbers are too few for an interval. With ``clusters`` (see Transmission) the unit is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -134,37 +135,47 @@ def _rows(
 
 
 def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
-    """Return per query (4, queries) points and centred sums of xx, yy and xy; all 0 for queries with one point."""
+    """Return per query (5, queries) points, centred sums of xx, yy and xy, and whether it has two points.
+
+    The first four are 0 for queries with one point, and where all points agree but for rounding.
+    """
     count = np.bincount(place, minlength=queries)
     x, y = (
         column - (np.bincount(place, column, queries) / np.maximum(count, 1))[place]
         for column in (x, y)
     )  # fmt: skip
     sums = np.array([count, *(np.bincount(place, column, queries) for column in (x * x, y * y, x * y))])
-    return np.where(count > 1, sums, 0.0)
+    differs = (count > 1) & (sums[1:3].max(axis=0) > ROUNDING * count)
+    return np.array([*np.where(differs, sums, 0.0), count > 1])
 
 
 def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, Any]:
-    """Compute r with its interval and test from sums per query (4, queries): points, xx, yy, xy, centred per query.
+    """Compute r with its interval and test from the sums per query (5, queries) of ``_sums``.
 
     If a sum of squares is only a rounding error, the column counts as constant within every query. ``cluster``
     (queries,): the number of each query's, whose sums are added up.
     """
-    points, xx, yy, xy = sums[:, sums[0] > 0]
+    differs, compared = sums[0] > 0, sums[4] > 0
+    points, xx, yy, xy = sums[:4, differs]
     n = len(points)
-    row: dict[str, Any] = {"n_queries": n, "n": int(points.sum()), "verdict": UNDECIDED}
+    if cluster is None:
+        too_few = few(differs[compared].astype(np.float64))
+    else:
+        _, of_query = np.unique(cluster[compared], return_inverse=True)
+        too_few = few(np.bincount(of_query, differs[compared]).astype(np.float64), units=("cluster", "clusters"))
+    row: dict[str, Any] = {"n_queries": n, "n": int(points.sum()), "verdict": TOO_FEW if too_few else UNDECIDED}
     if n < QUERIES_AT_LEAST:
-        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two contexts"}
+        return row | {"reason": too_few}
     for values, name in ((xx, "the measure"), (yy, "P")):
         if not values.sum() > ROUNDING * points.sum():
             return row | {"reason": f"{name} is constant within queries"}
     row["r"] = r = float(np.clip(xy.sum() / np.sqrt(xx.sum() * yy.sum()), -1.0, 1.0))
+    if too_few:
+        return row | {"reason": too_few}
     if 1.0 - abs(r) < ROUNDING:
         return row | {"reason": "perfect correlation, no sampling variance"}
     if cluster is not None:
-        clusters, of_query = np.unique(cluster[sums[0] > 0], return_inverse=True)
-        if len(clusters) < QUERIES_AT_LEAST:
-            return row | {"reason": f"fewer than {QUERIES_AT_LEAST} clusters of queries with two contexts"}
+        _, of_query = np.unique(cluster[differs], return_inverse=True)
         xx, yy, xy = (np.bincount(of_query, column) for column in (xx, yy, xy))
     pseudo = _pseudo_values(xx, yy, xy)
     if pseudo is None:

@@ -1,6 +1,7 @@
 """Write the sentences on annotation sources: whose labels follow answers or choose contexts better than the null."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -64,7 +65,7 @@ def _within(shown: AnnotationStudy) -> list[str]:
     for where, rows in _first(shown, "annotation_within"):
         descending = rows.filter(ordering=DESCENDING).to_dicts()
         measure, retrievers = PAPER_NAMES[descending[0]["measure"]], descending[0]["n_retrievers"]
-        defined = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+        defined = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({_word(row)})"
                    for row in descending if row["r"] is not None]  # fmt: skip
         undefined = [f"undefined for {row['source']} ({row['reason']})" for row in descending if row["r"] is None]
         sentences.append(
@@ -72,6 +73,10 @@ def _within(shown: AnnotationStudy) -> list[str]:
             f"{listing([*defined, *undefined])}."
         )
     return sentences
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    return f"{row['verdict']}: {row['reason']}" if row["verdict"] == TOO_FEW else str(row["verdict"])
 
 
 def _choices(shown: AnnotationStudy) -> list[str]:
