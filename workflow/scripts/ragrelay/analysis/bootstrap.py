@@ -5,8 +5,9 @@ both levels by the ratio of the t to the normal distribution (Hesterberg 2015) c
 Fisher's z cover no better, and one outlying query can stretch them to nearly [-1, 1].
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ STATISTICS = {
     "kendall": coefficients.kendall,
 }
 
+NO_NAMES: Mapping[str, Array] = MappingProxyType({})
 # Values in one chunk of resamples (16 MiB): bounds memory at any n.
 CHUNK = 2**21
 # Resamples whose sums are computed at a time: few enough to fit in the processor's cache.
@@ -66,17 +68,23 @@ def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
 
 
 def bootstrap_intervals(
-    coefficient: str, pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int, level: float = 0.95
+    coefficient: str,
+    pairs: Sequence[tuple[Array, Array]],
+    resamples: int,
+    seed: int,
+    level: float = 0.95,
+    names: Sequence[tuple[str, str]] = (),
 ) -> list[Interval]:
     """Compute intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
 
-    No column may be constant, and all have the same length n; all pairs use the same resamples of queries.
+    ``names``: of each pair's columns, for reasons. No column may be constant, and all have the same length n; all
+    pairs use the same resamples of queries.
     Kendall's tau and the jackknife of the rank coefficients need n x n values, so keep n below about 1,000.
     """
     if not pairs:
         return []
     statistic = STATISTICS[coefficient]
-    n = len(pairs[0][0])
+    n, named = len(pairs[0][0]), names or [("the first column", "the second column")] * len(pairs)
     values = [float(statistic(np.ones((1, n)), x, y)[0]) for x, y in pairs]
     if coefficient == "pearson":
         _, draws, jackknives = pearson_draws(pairs, resamples, seed)
@@ -87,8 +95,10 @@ def bootstrap_intervals(
     return [
         Interval(None, None, "perfect correlation, no spread between resamples")
         if 1.0 - abs(value) < coefficients.ROUNDING
-        else bca_interval(value, drawn, jackknife, level)
-        for value, drawn, jackknife in zip(values, np.ascontiguousarray(draws.T), jackknives.T, strict=True)
+        else bca_interval(value, drawn, jackknife, level, dict(zip(of_pair, pair, strict=True)))
+        for value, drawn, jackknife, pair, of_pair in zip(
+            values, np.ascontiguousarray(draws.T), jackknives.T, pairs, named, strict=True
+        )
     ]
 
 
@@ -119,18 +129,35 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
     return STATISTICS[coefficient](1.0 - np.eye(len(x)), x, y)
 
 
-def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.95) -> Interval:
+def most_alike(columns: Mapping[str, Array]) -> str:
+    """Name the column of which most values are equal, with their number; just a column if none are given."""
+    equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
+    if not equal:
+        return "a column"
+    name = max(equal, key=lambda name: equal[name] / len(columns[name]))
+    return f"{name}, the same in {equal[name]:,} of {len(columns[name]):,} rows,"
+
+
+def _undefined(draws: Array, defined: Array, columns: Mapping[str, Array]) -> Interval:
+    often = f"{len(draws) - len(defined):,} of {len(draws):,} resamples"
+    return Interval(None, None, f"{most_alike(columns)} is constant in {often}")
+
+
+def bca_interval(
+    value: float, draws: Array, jackknife: Array, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES
+) -> Interval:
     """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
     ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
-    each query; NaN means undefined. The tail is Phi(sqrt(n / (n - 1)) t) in place of (1 - level) / 2, where t is the
-    quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
-    corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
+    each query; NaN means undefined. ``columns``: the statistic's, by name, for reasons. The tail is
+    Phi(sqrt(n / (n - 1)) t) in place of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
+    freedom (Hesterberg 2015, The American Statistician 69). This corrects for the bootstrap variance, which is too
+    small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
-        return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
+        return _undefined(draws, defined, columns)
     bias, acceleration = float(special.ndtri(_below(defined, value))), _acceleration(jackknife)
     tail = _expanded_tail(n, level)
     shifted = bias + np.array([tail, -tail])
@@ -141,11 +168,11 @@ def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.
     return Interval(float(low), float(high))
 
 
-def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
+def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES) -> Interval:
     """Compute the percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
-        return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
+        return _undefined(draws, defined, columns)
     tail = float(special.ndtr(_expanded_tail(n, level)))
     low, high = np.quantile(defined, [tail, 1.0 - tail])
     return Interval(float(low), float(high))

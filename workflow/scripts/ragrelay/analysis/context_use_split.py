@@ -119,5 +119,6 @@ def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) ->
     row = {"rho": float(test.statistic), "p_value": float(test.pvalue)}
     if len(x) > RANKS_BOOTSTRAPPED_AT_MOST:
         return row | {"reason": f"no interval above {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
-    interval = bootstrap_intervals("spearman", [(x, y)], min(resamples, RESAMPLES_AT_MOST["spearman"]), seed)[0]
+    drawn, names = min(resamples, RESAMPLES_AT_MOST["spearman"]), ("utility", "context use")
+    interval = bootstrap_intervals("spearman", [(x, y)], drawn, seed, names=[names])[0]
     return row | {"low": interval.low, "high": interval.high, "method": METHOD, "reason": interval.reason}

@@ -193,9 +193,12 @@ def _verdict(
         return {}
     sizes = None if cell.cluster is None else np.unique(cell.cluster, return_counts=True)[1]
     clusters, effective = (None, np.inf) if sizes is None else (len(sizes), effective_number(sizes))
-    names = cell.names.get("quantity", "utility"), cell.names.get("measure", "value")
-    few = few_pairs(cell.utility, cell.measure, names, clusters, effective)
+    few = few_pairs(cell.utility, cell.measure, _names(cell), clusters, effective)
     return {"verdict": TOO_FEW if few else of_correlation(low, high, p_value), "remark": few}
+
+
+def _names(cell: PairedColumns) -> tuple[str, str]:
+    return cell.names.get("quantity", "utility"), cell.names.get("measure", "value")
 
 
 def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | None = None) -> Iterator[PairedColumns]:
@@ -266,7 +269,8 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
         permuted = list(map(float, permutation_p(coefficient, pairs, resamples, seed)))
     if coefficient == "pearson" or n <= RANKS_BOOTSTRAPPED_AT_MOST:
         drawn, method = min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples)), METHOD
-        intervals = bootstrap_intervals(coefficient, [(cell.utility, cell.measure) for cell in cells], drawn, seed)
+        pairs, names = [(cell.utility, cell.measure) for cell in cells], [_names(cell) for cell in cells]
+        intervals = bootstrap_intervals(coefficient, pairs, drawn, seed, names=names)
     elif coefficient == "spearman":
         method = SPEARMAN_METHOD
         intervals = [spearman_interval(value, n) for value, _ in tests]

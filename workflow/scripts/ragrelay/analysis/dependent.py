@@ -178,18 +178,23 @@ def _compare(
             continue
         places, weights = [defined[cell] for cell in contrast.weights], np.array(list(contrast.weights.values()))
         difference, resampled, jackknife = (part[..., places] @ weights for part in draws)
+        columns = {
+            f"{name} of {retriever}, {ordering}, k = {k}": column[known[retriever, ordering, k]]
+            for retriever, ordering, k in contrast.weights
+            for name, column in zip(("utility", names["measure"]), pairs[retriever, ordering, k], strict=True)
+        }
         # A query that no cell has changes nothing, and doesn't count for the interval.
-        yield row | _estimate(difference, resampled, jackknife[shared.any(axis=0)]) | {"resamples": resamples}
+        yield row | _estimate(difference, resampled, jackknife[shared.any(axis=0)], columns) | {"resamples": resamples}
 
 
-def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, Any]:
+def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mapping[str, Array]) -> dict[str, Any]:
     n, value = len(jackknife), {"difference": float(difference)}
     if not np.nanmax(draws) - np.nanmin(draws) > ROUNDING:
         return value | {"reason": "no difference in any resample"}
-    low, high, reason = bootstrap.percentile_interval(draws, n)
+    low, high, reason = bootstrap.percentile_interval(draws, n, columns=columns)
     error = bootstrap.jackknife_error(jackknife)
     if not error > 0:
-        return value | {"reason": "a column is constant without some query"}
+        return value | {"reason": f"{bootstrap.most_alike(columns)} is constant without one of them"}
     reach = float(special.stdtrit(n - 1, 0.975)) * error
     return value | {
         "low": value["difference"] - reach,

@@ -89,10 +89,12 @@ def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[
             continue
         test = TESTS[coefficient](x, y)
         tested = {"coefficient": coefficient, "value": float(test.statistic), "p_value": float(test.pvalue)}
-        yield counts | tested | _interval(coefficient, x, y, numbered(known["claim_id"]), resamples, seed)
+        yield counts | tested | _interval(name, coefficient, x, y, numbered(known["claim_id"]), resamples, seed)
 
 
-def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int) -> dict[str, Any]:
+def _interval(
+    name: str, coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int
+) -> dict[str, Any]:
     """Compute interval and test by resampling claims, each with all its pairs: a pair gets its claim's weight."""
     statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
     value = float(statistic(np.ones((1, len(x))), x, y)[0])
@@ -106,7 +108,7 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
     ]
     left_out = [statistic((np.arange(size)[rows, None] != claims).astype(np.float64), x, y)
                 for rows in _slices(size, len(x))]  # fmt: skip
-    interval = bca_interval(value, np.concatenate(draws), np.concatenate(left_out))
+    interval = bca_interval(value, np.concatenate(draws), np.concatenate(left_out), columns={name: x, "ACU": y})
     a, b = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
     tested = clustered_slope(a, b, claims.astype(np.intp))
     return {"low": interval.low, "high": interval.high, "p_claims": tested.p_value, "df_claims": tested.df,

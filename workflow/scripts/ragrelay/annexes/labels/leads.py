@@ -109,17 +109,24 @@ def _lead(
         reason = no_coefficient(end, measured, row["measure"], names["quantity"])
         if reason is not None:
             return compared | {"reason": reason}
-    return compared | lead_of(names["coefficient"], end, first, other, resamples, seed)
+    named = names["quantity"], best["measure"], f"the other {second['measure']}"
+    return compared | lead_of(names["coefficient"], end, first, other, resamples, seed, named)
 
 
-def lead_of(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
-    """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …"""
+def lead_of(
+    coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
+    named: tuple[str, str, str] = ("utility", "first", "other"),
+) -> dict[str, Any]:  # fmt: skip
+    """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …
+
+    ``named``: what reasons call ``end``, ``first`` and ``other``.
+    """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)
     draws = np.concatenate([statistic(weights, first, end) - statistic(weights, other, end) for weights in chunks])
     whole = np.ones((1, len(end)))
     lead = float((statistic(whole, first, end) - statistic(whole, other, end))[0])
-    low, high, reason = percentile_interval(draws, len(end))
+    low, high, reason = percentile_interval(draws, len(end), columns=dict(zip(named, (end, first, other), strict=True)))
     if reason is not None:
         return {"lead": lead, "resamples": drawn, "reason": reason}
     defined = draws[np.isfinite(draws)]

@@ -128,10 +128,10 @@ def _slopes(pairs: Mapping[Place, Any]) -> dict[Place, float]:
 def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, Any]:
     n = len(left_out)
     if n < QUERIES_AT_LEAST or not np.isfinite(left_out).all():
-        few = n < QUERIES_AT_LEAST
-        return {
-            "reason": f"fewer than {QUERIES_AT_LEAST} queries" if few else "a column is constant without some query"
-        }
+        if n < QUERIES_AT_LEAST:
+            return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+        lost = n - int(np.isfinite(left_out).sum())
+        return {"reason": f"without one query, measure or utility of a cell is constant: true of {lost} of {n} queries"}
     error = bootstrap.jackknife_error(left_out)
     if not error > coefficients.ROUNDING:
         return {"reason": "no difference without any query"}
