@@ -113,10 +113,10 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
 
 
 def lengths_file(folder: Path, dataset: str, generator: str, cut: list[int]) -> Path:
-    """A row for each of ``cut``, numbers of answers."""
+    """A row for each of ``cut``, numbers of 5 answers."""
     path = folder / dataset / "described" / "answers" / generator / "lengths.csv"
     path.parent.mkdir(parents=True)
-    pl.DataFrame({"length": cut}).write_csv(path)
+    pl.DataFrame({"length": cut}).with_columns(n=5).write_csv(path)
     return path
 
 
@@ -142,8 +142,8 @@ def test_left_out(receipts: KeyedFiles, tmp_path: Path, study: str) -> None:
         ("contexts", "d", "queries without judgements", 2, {"retriever": "bm25"}),
         ("generation", "d", "answers from mixed engine versions", 5, {**of_held, **HELD["engines"]}),
         ("generation", "d", "answers from mixed settings of engines", 5, {**of_held, **RUNNERS}),
-        ("generation", "d", "answers cut at max_tokens (kept and scored)", 3, None),
-        ("generation", "other", "answers cut at max_tokens (kept and scored)", 0, None),
+        ("generation", "d", "answers cut at max_tokens (kept and scored)", 3, {"total": 15}),
+        ("generation", "other", "answers cut at max_tokens (kept and scored)", 0, {"total": 5}),
     ]
 
 

@@ -73,7 +73,7 @@ def test_skips_what_has_no_text_and_takes_the_next() -> None:
         "queries without results": 0,
         "retrieved passages without text in the top 2": 1,
         "unjudged passages in the top 2 (kept; they count as not relevant)": 1,
-        "queries with fewer than 1 passages": 0,
+        "queries with fewer than 1 passage": 0,
         "queries with fewer than 2 passages": 0,
     }
 
@@ -86,7 +86,7 @@ def test_counts() -> None:
         "queries without results": 2,
         "retrieved passages without text in the top 3": 4,
         "unjudged passages in the top 3 (kept; they count as not relevant)": 1,
-        "queries with fewer than 1 passages": 0,
+        "queries with fewer than 1 passage": 0,
         "queries with fewer than 2 passages": 1,
         "queries with fewer than 3 passages": 2,
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from ragrelay.base.io.coverage import of_total
 from ragrelay.base.vocabulary.columns import integer, text
 from ragrelay.generation.generator import SERVED, SYSTEM
 from ragrelay.generation.store import known_sum
@@ -43,7 +44,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     sums = {name: known_sum(job.get(name, 0) for job in shown) for name in TOTALS if any(name in job for job in shown)}
     generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
     config = provenance.get("config")
-    records = [record for record in study.left_out if record.get("count")]
+    records = [_of_total(record) for record in study.left_out if record.get("count")]
     return {
         "facts": [
             (name, _written(value)) for name, value in provenance.items() if name not in KNOWN and value is not None
@@ -64,6 +65,15 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
                                 - {str(record["what"]) for record in records}),
     }  # fmt: skip
+
+
+def _of_total(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the count of a record with the total in its detail, if it has one."""
+    detail = record.get("detail")
+    if not isinstance(detail, Mapping) or "total" not in detail:
+        return dict(record)
+    rest = {name: value for name, value in detail.items() if name != "total"} or None
+    return {**record, "count": of_total(record["count"], detail), "detail": rest}
 
 
 def _written(value: object) -> str:

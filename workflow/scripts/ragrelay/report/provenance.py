@@ -148,15 +148,10 @@ def gather_left_out(
             records.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed settings of engines",
                           "count": receipt["asked"], "detail": {**detail, **mixed}})  # fmt: skip
     for dataset in dict.fromkeys(key["dataset"] for key, _ in lengths.keyed):
-        cut = sum(int(read_table(path, LENGTHS)["length"].sum()) for path in lengths.matching(dataset=dataset).paths)
-        records.append(
-            {
-                "stage": "generation",
-                "dataset": dataset,
-                "what": "answers cut at max_tokens (kept and scored)",
-                "count": cut,
-            }
-        )
+        counts = [read_table(path, LENGTHS).sum() for path in lengths.matching(dataset=dataset).paths]
+        cut, total = (sum(one[name].item() for one in counts) for name in ("length", "n"))
+        records.append({"stage": "generation", "dataset": dataset, "count": cut, "detail": {"total": total},
+                        "what": "answers cut at max_tokens (kept and scored)"})  # fmt: skip
     return records
 
 

@@ -32,7 +32,7 @@ SKIPPED_COLUMNS = {
 }
 
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"
-FEWER = "queries with fewer than {k} passages"
+FEWER = "queries with fewer than {}"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
 """The warning where a query's own passage may be in its context."""
 EMPTIED_CONTEXTS = "contexts emptied by the processor at k = {k}"
@@ -103,7 +103,7 @@ def count_left_out(
         NO_RESULTS: len(queries) - len(lengths),
         NO_TEXT.format(k=deepest): skipped.filter(pl.col("before") < deepest).height,
         f"unjudged passages in the top {deepest} (kept; they count as not relevant)": unjudged.height,
-        **{FEWER.format(k=k): lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
+        **{FEWER.format(_passages(k)): lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
     }
     identical = contexts.filter(pl.col("rank") <= deepest, pl.col("qid") == pl.col("docno")).height
     what = f"queries with the passage of their own id in the top {deepest}"
@@ -139,9 +139,9 @@ def context_warnings(
             len(without) / asked,
             f"{len(without):,} of {asked:,} queries have no results, such as {lost} ({place}.parquet); {EMPTY[empty]}",
         )
-        kinds[FEWER.format(k=max(ks))] = (
+        kinds[FEWER.format(_passages(max(ks)))] = (
             short / asked,
-            f"{short + len(without):,} of {asked:,} queries have fewer than {max(ks)} passages{none} "
+            f"{short + len(without):,} of {asked:,} queries have fewer than {_passages(max(ks))}{none} "
             f"({place}.parquet), so their contexts are shorter",
         )
     if "shown" in contexts.columns:
@@ -155,6 +155,10 @@ def context_warnings(
     if sum(share for share, _ in kinds.values()) <= MANY:
         return {}
     return {what: {"sentence": sentence} for what, (share, sentence) in kinds.items() if share}
+
+
+def _passages(k: int) -> str:
+    return f"{k} passage{'s' if k > 1 else ''}"
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
