@@ -1,5 +1,6 @@
 """The page's part on interventions, and its figure, from made-up scores."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -78,6 +79,14 @@ def test_the_figure_draws_places_and_the_single_place_of_one_passage() -> None:
     assert {row["references"] for row in effects_by_place(study_of(effects), "page")["data"]["values"]} == {
         "lenient", "lenient-unseen",
     }  # fmt: skip
+
+
+def test_the_legend_names_only_a_k_with_points() -> None:
+    effects = effects_of(made(), definitions={"swap": DEFINITIONS["swap"]})
+    without = effects.with_columns(effect=pl.when(pl.col("k") == 3).then("effect"))
+    for given, named in ((effects, ["k = 1", "k = 3"]), (without, ["k = 3"])):
+        spec = json.dumps(effects_by_place(study_of(given), "paper"))
+        assert [name for name in ("k = 1", "k = 3") if f'"{name}"' in spec] == named
 
 
 def test_the_table_shows_slopes_in_one_unit() -> None:

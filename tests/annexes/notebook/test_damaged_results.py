@@ -1,4 +1,4 @@
-"""A damaged table of a study that is opened in Python."""
+"""A study that is opened in Python: how it is printed, and a damaged table."""
 
 from pathlib import Path
 
@@ -28,3 +28,13 @@ def test_a_damaged_result_that_is_loaded_is_named(tmp_path: Path, monkeypatch: p
 
 def raise_(error: BaseException) -> None:
     raise error
+
+
+def test_a_study_prints_its_name_its_folder_and_how_much_it_has(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    (folder / "demo/analysis/f1/lm").mkdir(parents=True)
+    (folder / "demo/analysis/f1/lm/gain.csv").write_text("n\n")
+    assert str(open_results(folder)) == f"<study demo, not finished, in {folder}: 1 table>"
+    (folder / "report").mkdir()
+    (folder / "report/provenance.json").write_text("{}")
+    assert repr(open_results(folder)).startswith("<study demo, finished, in ")

@@ -68,9 +68,10 @@ def written(
 def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     said, record = written(tmp_path, False)
     answer, sentence, imported, page = said
-    assert answer == "All 40 answers made again are bit-equal to the stored ones."
+    assert answer == "All 40 answers made again (drawn from 100) are bit-equal to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
-    assert sentence.startswith("d · lm: bit-equal: all 40 answers of 100 made again") and "exactly 0" in sentence
+    assert sentence.startswith("d · lm: bit-equal: all 40 answers made again (drawn from 100) are the stored ones")
+    assert "exactly 0" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
     assert record["rows"][0]["mean_difference"] == 0.0 and record["rows"][0]["n_flips"] == 0
@@ -81,8 +82,8 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     later = {**NOW, "engines": {"vllm 2.0 on GPU": 40}, "settings": {**CPU["settings"], "model_runner": {"V2": 40}}}
     said, record = written(tmp_path, True, later, ("minilm", "rougeL"), here=33)
     answer, equality, minilm, rouge, _, _ = said
-    assert answer == "30 of 40 answers made again are bit-equal to the stored ones."
-    assert "lm: not bit-equal: of 40 answers made again, 30 are the stored ones (75%" in equality
+    assert answer == "30 of 40 answers made again (drawn from 100) are bit-equal to the stored ones."
+    assert "lm: not bit-equal: of 40 answers made again (drawn from 100), 30 are the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
     assert "; texts that differ share their first 10 tokens (median)" in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality

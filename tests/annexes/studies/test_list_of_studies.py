@@ -162,6 +162,9 @@ def test_other_folders_are_named_and_files_are_not(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "one-preview").mkdir()
     (tmp_path / "one-preview/preview.html").write_text("")
+    for page in ("report/pages.js", "compare/one-to-two/index.html"):  # of a run that only compared other studies
+        (tmp_path / "demo" / page).parent.mkdir(parents=True)
+        (tmp_path / "demo" / page).write_text("")
     (tmp_path / ".hidden/report").mkdir(parents=True)
     (tmp_path / "table.csv").write_text("")
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")

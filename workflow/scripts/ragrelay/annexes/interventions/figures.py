@@ -35,11 +35,13 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
             pl.col("place").fill_null(1), charts.panel_column("intervention", "retriever"),
             retriever=pl.lit("k = ") + pl.col("k").cast(pl.String),
         )
-        .select("panel", "retriever", "place", "references", "n", "low", "high", value="effect")
+        .select("panel", "k", "retriever", "place", "references", "n", "low", "high", value="effect")
     )  # fmt: skip
-    names = [f"k = {k}" for k in study.effects["k"].unique().sort()]
+    if theme != "page":
+        known = known.filter(pl.col("references").eq_missing(pl.lit(study.references)))
+    names = [f"k = {k}" for k in known["k"].unique().sort()]
     places = known["place"].unique().sort().to_list() or [1]
-    drawn = known.with_columns(charts.dodged(names, places, "place"))
+    drawn = known.drop("k").with_columns(charts.dodged(names, places, "place"))
     panels = drawn["panel"].unique(maintain_order=True).to_list()
     tooltip = [
         alt.Tooltip("retriever:N", title="context"), alt.Tooltip("place:Q"),
@@ -49,11 +51,10 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
     axis = charts.k_axis(places, "place in the prompt, from the first")
     sets = drawn["references"].unique(maintain_order=True).to_list()
     choices = [Choice("references", "references", sets, study.references)] if study.references else []
-    shown = drawn if theme == "page" else drawn.filter(pl.col("references").eq_missing(pl.lit(study.references)))
     return charts.facetted(
         [charts.zero_line(theme), *charts.interval_lines(axis, TITLE, alt.Scale(zero=True), looks(names), tooltip,
                                                          legend="context")],
-        charts.rows(shown),
+        charts.rows(drawn),
         charts.Panels(panels, min(2, len(panels)) or 1),
         f"Effect on P of one relevant passage by its place in the prompt, with intervals over queries; {study.title}",
         theme,

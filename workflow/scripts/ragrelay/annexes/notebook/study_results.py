@@ -16,6 +16,7 @@ from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.orderings import named_orderings
 from ragrelay.execution.jobs.unreadable_files import naming_the_damaged
 from ragrelay.execution.study import files
+from ragrelay.report.display.numbers import counted
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
@@ -61,6 +62,10 @@ class Results:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+
+    def __repr__(self) -> str:
+        page = "finished" if (self.folder / files.provenance.path).is_file() else "not finished"
+        return f"<study {self.folder.resolve().name}, {page}, in {self.folder}: {counted(len(self.tables()), 'table')}>"
 
     def utility(self) -> pl.DataFrame:
         """Read P, P₀ and utility for every query in every cell.

@@ -15,11 +15,11 @@ def recheck_answer(record: Record) -> Conclusion:
     """Conclude how many of all answers that were made again are bit-equal."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
-    n, equal = (sum(part[name] for part in parts) for name in ("n", "n_equal"))
+    n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
     if not n:
         return Conclusion(*heading, "Answers from files cannot be made again")
     many = f"All {count(n)}" if equal == n else f"{count(equal)} of {count(n)}"
-    return Conclusion(*heading, f"{many} answers made again are bit-equal to the stored ones")
+    return Conclusion(*heading, f"{many} answers made again{_drawn(n, stored)} are bit-equal to the stored ones")
 
 
 def recheck_sentences(record: Record) -> list[str]:
@@ -36,19 +36,20 @@ def recheck_sentences(record: Record) -> list[str]:
 
 def _equality(part: Row) -> str:
     n, equal = part["n"], part["n_equal"]
+    again = f"{counted(n, 'answer')} made again{_drawn(n, part['n_stored'])}"
     if equal == n:
-        drawn = "" if n == part["n_stored"] else f" of {count(part['n_stored'])}"
         return (
-            f"bit-equal: all {counted(n, 'answer')}{drawn} made again are the stored ones, in text, finish reason and "
-            "numbers of tokens. Their P changes by exactly 0."
+            f"bit-equal: all {again} are the stored ones, in text, finish reason and numbers of tokens. Their P "
+            "changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
         f"; texts that differ share their first {part['median_until']:g} {part['unit']} (median)")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
-    return (
-        f"not bit-equal: of {counted(n, 'answer')} made again, {count(equal)} are the stored ones ({interval}){texts}."
-        + _second_making(part)
-    )
+    return f"not bit-equal: of {again}, {count(equal)} are the stored ones ({interval}){texts}." + _second_making(part)
+
+
+def _drawn(n: int, stored: int) -> str:
+    return "" if n == stored else f" (drawn from {count(stored)})"
 
 
 def _second_making(part: Row) -> str:

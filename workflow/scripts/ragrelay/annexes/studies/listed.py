@@ -11,11 +11,13 @@ from ragrelay.base.errors import InputError, printable
 from ragrelay.base.io.json_values import json_object
 from ragrelay.base.io.run_locks import at_work
 from ragrelay.report.display.numbers import counted
+from ragrelay.report.display.page_list import LIST
 
 PAGE, PROVENANCE, FACTS = "report/index.html", "report/provenance.json", "report/facts.json"
-MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
+MADE = (PAGE, PROVENANCE, "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
 """What a study's folder has some of, from the first job on."""
-PREVIEW = "preview.html"
+ASIDE = ("preview.html", LIST)
+"""Files in folders that aren't studies: a preview, or the pages of other targets, such as a comparison."""
 RUNNING = "A run is in progress or was killed: to continue, run the study’s command again."
 UNFINISHED = "No page yet: the study hasn’t run, or stopped early. To make the page, run its command."
 EARLIER = "Its page is from an earlier version, without facts.json: to show its answers here, run its command again."
@@ -66,7 +68,7 @@ def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[st
         try:
             if is_study(folder):
                 studies.append(read_study(folder, folder == own))
-            elif not (folder / PREVIEW).is_file():
+            elif not any((folder / name).is_file() for name in ASIDE):
                 others.append(printable(folder.name))
         except OSError as error:
             studies.append(Listed(folder.name, trouble=f"Broken: it cannot be read ({error.strerror})."))
