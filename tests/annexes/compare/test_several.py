@@ -113,6 +113,7 @@ def test_the_page_says_what_each_changed_and_is_approved(three: tuple[Path, pl.D
     def texts(path: str) -> list[str]:
         return [" ".join(one.text_content().split()).replace(" :", ":") for one in page.xpath(path)]
 
+    assert texts("//header/*[@class='name']|//header/nav[@aria-label='Pages']//a") == ["ragrelay", "one → two, tri"]
     here = rows.filter(quantity="p", k=3, ordering="descending", references="lenient", retriever="bm25")
     mean = {row["study"]: f"{row['mean_difference']:.3f} [{row['low']:.3f}, " for row in here.iter_rows(named=True)}
     cells = [[" ".join(one.text_content().split()) for one in row] for row in page.xpath("//table[@id='changed']//tr")]

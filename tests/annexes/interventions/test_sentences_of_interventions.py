@@ -10,7 +10,7 @@ from ragrelay.annexes.interventions.sentences import effect_answer, effect_sente
 
 from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, study_of
 from tests.support.approved import approve, not_approved
-from tests.unit.report.second_way import PACKAGE, num
+from tests.unit.report.second_way import PACKAGE, ends
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
@@ -56,14 +56,15 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
             one for one in said if one.startswith(f"{row['intervention']} on bm25") and f"), k = {row['k']}: " in one
         ]
         rest = row["n_queries"] - row["n"]
-        interval = "" if row["low"] is None else f" [{num(row['low'])}, {num(row['high'])}]"
-        assert f"by {num(row['effect'])}{interval} " in of_k
+        effect = ends(row["effect"], None if row["low"] is None else (row["low"], row["high"]))
+        assert f"by {effect} " in of_k
         assert f"over the {row['n']} of {row['n_queries']} queries" in of_k
         assert (f"; the other {rest} say nothing here" in of_k) == (rest > 0)
         assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
             (of_slope,) = [one for one in said if one.startswith(f"{row['intervention']} on") and ", per 0.1" in one]
-            assert f"at k = {row['k']} {num(row['slope'] / 10)}" in of_slope
+            slope, low, high = (row[name] and row[name] / 10 for name in ("slope", "slope_low", "slope_high"))
+            assert f"at k = {row['k']} {ends(slope, None if low is None else (low, high))}" in of_slope
             fallen = of_slope.partition("would move the slope’s interval at k = ")[2].partition(" by ")[0]
             assert (str(row["k"]) in re.findall(r"\d+", fallen)) == (row["slope_stands"] is False)
 

@@ -183,3 +183,16 @@ def test_queries_whose_slopes_differ_about_none_are_called_nothing_more_often_th
         y = SLOPES[slopes](random) * x + random.standard_normal((43, 4))
         called += repeated_measures(sums(x, y))["verdict"] != UNDECIDED
     assert 0.02 < called / draws < 0.06 + np.sqrt(0.05 * 0.95 / draws)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("skewed", [False, True])
+def test_eight_queries_that_differ_are_enough_for_a_verdict(skewed: bool) -> None:
+    random, called, draws = np.random.default_rng(1), 0, 1000
+    for _ in range(draws):
+        x, y = np.zeros((2, 12, 3))
+        x[:8], y[:8] = random.integers(0, 7, (8, 3)) / 6, random.standard_normal((8, 3))
+        of_queries = sums(x, np.exp(y) if skewed else y)
+        of_queries[0, 8:] = 0
+        called += repeated_measures(of_queries)["verdict"] != UNDECIDED
+    assert 0.005 < called / draws < 0.05

@@ -81,14 +81,16 @@ def num(value: float, digits: int = 3) -> str:
     return ("−" if value < 0 and float(text.replace(",", "")) else "") + text
 
 
-def ends(value: float, between: tuple[float, float] | None, digits: int = 3) -> str:
+def ends(value: float, between: tuple[float, float] | None, digits: int = 3, margin: float = 0.0) -> str:
+    """At least ``digits`` decimals, and so many that no end, or a value alone, looks like zero or the margin."""
+    written = [end for end in between or (value,) if abs(end) > 1e-9]
+    while digits < 6 and any(float(f"{abs(end):.{digits}f}") in (0.0, margin) for end in written):
+        digits += 1
     return num(value, digits) + (f" [{num(between[0], digits)}, {num(between[1], digits)}]" if between else "")
 
 
 def short(value: float, between: tuple[float, float] | None, margin: float = 0.0) -> str:
-    """Two decimals, or so many that no end looks like zero or the margin."""
-    shown = [[float(f"{abs(end):.{digits}f}") for end in between or () if end] for digits in (2, 3)]
-    return ends(value, between, 2 if not {0.0, margin} & {*shown[0]} else 3 if not {0.0, margin} & {*shown[1]} else 4)
+    return ends(value, between, 2, margin)
 
 
 def plus(text: str) -> str:

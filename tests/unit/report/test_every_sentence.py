@@ -546,6 +546,7 @@ def headings(a: Again) -> list[str]:
     assert a.baseline or len(a.rankings) == 2
     pairs, gains = a.pairs(), []
     decided = sum(word.startswith(("better", "worse")) for word in pairs)
+    lacking = f"too few {pairs.count('too few queries')}" if "too few queries" in pairs else ""
     if a.baseline:
         few = set(words) == {"too few queries"}
         unknown = not_known(words)
@@ -562,7 +563,7 @@ def headings(a: Again) -> list[str]:
     lower += f" {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
-        *([f"{decided} {len(pairs)} better"] if set(pairs) != {"too few queries"} else []),
+        *([f"{decided} {len(pairs)} better {lacking}"] if set(pairs) != {"too few queries"} else []),
         f"{a.k} {RELAYED[a.relayed[0]]}",
         *([f"better higher {rho.count('above zero')} {len(cells)} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
@@ -1468,6 +1469,12 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, 6 needed"}
     expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
     said.append(verdict_sentences.relayed(facts_of(having("relay", **expressions))).sentence)
+    for names in (["dense"], ["bm25", "dense"]):
+        kinds = dict.fromkeys(["rel", "nrel"], "oracle") | dict.fromkeys(names, "processed")
+        copied = replace(having("utility", share_best_in_context=0.6), grid=replace(section.grid, kinds=kinds))
+        facts = facts_of(changed(copied, relay=section["relay"].clear()))
+        said.append(verdict_sentences.relayed(facts).sentence)
+        said += [one.text for one in lead.warnings(facts) if one.head == "Copying"]
     below = having("relay", low=-0.2, high=-0.1, verdict="below zero", p_value=0.02)
     said.append(verdict_sentences.relayed(facts_of(below)).sentence)
     first_warnings = [lead.warnings(facts_of(one))[0] for one in (section, replace(section, named_pair=True))]

@@ -12,13 +12,16 @@ from ragrelay.base.io.coverage import data_warnings
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.report.display.sections import Grid
 from ragrelay.report.missing import last_remarks
+from ragrelay.report.origin import origin
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
+from ragrelay.report.study import ReportedStudy
 from ragrelay.retrieval.contexts import build_contexts, count_left_out
 
-from tests.support.report_study import write_study
+from tests.support.report_study import GRID, write_study
 from tests.unit.conftest import QRELS, QUERIES
 
 pytestmark = pytest.mark.page
@@ -45,9 +48,14 @@ def test_doubtful_data_are_on_the_first_screen(tmp_path: Path) -> None:
     assert data_warnings(found) == [sentence]
     files = write_study(tmp_path / "study", n=8)
     Path(files["left_out"]).write_text(json.dumps(found))
-    page = render_page(read_study(**files))
-    first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
-    assert f'<li class="warning">{sentence}</li>' in first
+    study = read_study(**files)
+    above, _, below = render_page(study).partition('class="answers-of"')
+    assert f'<p class="warning wide">{sentence}</p>' in above and sentence not in below.partition("<details")[0]
+    several = [f"small: doubt {number}." for number in range(5)]
+    above, _, below = render_page(replace(study, doubts=several)).partition('class="answers-of"')
+    assert [said in above for said in several] == [True] * 3 + [False] * 2
+    below = below.split('<ul class="warnings">')[1].split("</ul>")[0]
+    assert [f'<li class="warning">{said}</li>' in below for said in several] == [False] * 3 + [True] * 2
 
 
 def test_an_unusable_run_is_on_the_first_screen_and_the_terminal(
@@ -64,8 +72,8 @@ def test_an_unusable_run_is_on_the_first_screen_and_the_terminal(
     files = write_study(tmp_path / "study", n=8)
     Path(files["left_out"]).write_text(json.dumps(found))
     page = render_page(read_study(**files))
-    first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
-    assert f'<li class="warning">small, mine: {sentence}.</li>' in first
+    above = page.partition('class="answers-of"')[0]
+    assert f'<p class="warning wide">small, mine: {sentence}.</p>' in above
     assert last_remarks([], Path(files["left_out"])) == [f"ragrelay: warning: small, mine: {sentence}."]
     also = last_remarks([], Path(files["left_out"]), iter(["an address"]))
     assert also == ["ragrelay: warning: an address", f"ragrelay: warning: small, mine: {sentence}."]
@@ -96,3 +104,9 @@ def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], 
     shown = page.split('id="left-out"')[1].split("</section>")[0]
     for what in EXPECTED:
         assert what in shown
+
+
+def test_cut_answers_are_shown_with_their_total() -> None:
+    cut = {"stage": "generation", "dataset": "d", "what": "answers cut at max_tokens", "count": 3}
+    study = ReportedStudy("s", Grid.of({**GRID, "references": {}}), (), left_out=[{**cut, "detail": {"total": 15}}])
+    assert origin(study)["left_out"].rows[0] == ["generation", "d", "answers cut at max_tokens", "3 of 15", "–"]

@@ -13,7 +13,8 @@ from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import answer_findings
 from ragrelay.report.display.findings import side_of_zero
-from ragrelay.report.display.sections import Section
+from ragrelay.report.display.numbers import interval, with_interval
+from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.facts import facts_of
 from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.lead import headings, lead, scope
@@ -50,6 +51,11 @@ def test_summary_counts_the_grid(study: ReportedStudy):
     assert "contexts of 1, 2 and 5 passages" in text
     more = replace(study, sections=(*study.sections, replace(study.sections[0], scorer="rouge")))
     assert "72 cells" in " ".join(summary(more))  # another scorer needs no other answers
+
+
+def processed(grid: Grid, *names: str) -> Grid:
+    """The grid, in which these retrievers show others' passages through processors."""
+    return replace(grid, kinds={**grid.kinds, **dict.fromkeys(names, "processed")})
 
 
 def headline(section: Section, name: str, references: str = "lenient") -> pl.DataFrame:
@@ -271,6 +277,12 @@ def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():
     assert short(0.114, 0.0216, 0.209, 0.02) == "0.114 [0.022, 0.209]"
     assert short(0.02, -0.0004, 0.04) == "0.0200 [−0.0004, 0.0400]"
     assert short(0.114, 0.0216, 0.209) == "0.11 [0.02, 0.21]"
+    assert short(0.017, -0.00001, 0.034) == "0.01700 [−0.00001, 0.03400]"
+    assert short(0.017, -1e-17, 0.034) == "0.02 [0.00, 0.03]"
+    assert with_interval(0.0002, 0.0001, 0.0004) == "0.0002 [0.0001, 0.0004]"
+    assert with_interval(0.0002, -0.004, 0.005) == "0.000 [−0.004, 0.005]"
+    assert [with_interval(value, None, None) for value in (0.00002, 0.0, 1e-17)] == ["0.00002", "0.000", "0.000"]
+    assert interval(-0.00001, 0.02, 2) == "[−0.00001, 0.02000]"
 
 
 def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(study: ReportedStudy):
@@ -295,6 +307,15 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
     said = "98% of the answers have their best-matching reference in the prompt (a smaller share with dense)"
     assert f"with bm25, {said}" in warned(utility=copied)["Copying"]
+    shown_by_a_processor = replace(changed(section, utility=copied), grid=processed(section.grid, "bm25"))
+    facts = facts_of(shown_by_a_processor)
+    said = "with bm25, 98% of the answers have their best-matching reference in the prompt, though bm25’s processor may"
+    (copying,) = [text for head, text, _ in lead(facts, 1, True, [])["warnings"] if head == "Copying"]
+    assert copying.startswith(f"{said} have changed its text (a smaller share with dense); P may")
+    assert f"{said} have changed its text" in headings(facts)["copying"]
+    assert "queries, though bm25’s processor may have changed its text, so P also rewards copying" in " ".join(
+        findings(shown_by_a_processor).limits
+    )
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
     assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
@@ -534,6 +555,12 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     assert [one.sentence for one in answers(facts_of(alone))][:2] == [
         "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
     ]  # fmt: skip
+    for names, said in (
+        (["dense"], "one: dense shows another retriever’s ranking, with changed texts."),
+        (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings, with changed texts."),
+    ):
+        of_processors = replace(empty, grid=processed(empty.grid, *names))
+        assert of_relay(of_processors) == f"Needs two rankings; here is {said}"
     constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
     assert (
         answers(facts_of(changed(section, correlation=constant)))[2].sentence
@@ -547,6 +574,30 @@ def test_what_cannot_be_tested_has_its_reason(study: ReportedStudy):
     same = section["gain"].with_columns(p_verdict=None, verdict=pl.lit("undecided"), reason=pl.lit("all are equal"))
     text = gain_counts(changed(section, gain=same))
     assert text.endswith("No cell can be compared with zero-shot (all are equal).")
+
+
+def test_an_unchanged_pair_has_one_name(study: ReportedStudy):
+    """Where no answer changed, the verdict has the counts: the page doesn't also say that it cannot be compared."""
+    section = study.sections[0]
+    none = {"mean_difference": 0.0, "low": None, "high": None, "reason": "all differences are equal"}
+    none |= {"verdict": "too few queries", "remark": "0 of 36 queries differ, 8 needed", "stands": None}
+    unchanged = {
+        name: table.with_columns(
+            pl.when(there).then(pl.lit(value, table.schema[column])).otherwise(column).alias(column)
+            for column, value in none.items()
+        )
+        for name, there in (
+            ("systems", pl.col("k") < 5),
+            ("gain", (pl.col("k") == 5) & (pl.col("retriever") == "bm25")),
+        )
+        for table in [section[name]]
+    }
+    facts = facts_of(changed(section, **unchanged))
+    said = headings(facts)
+    assert said["systems"].endswith(", too few queries in 2") and said["gain"].endswith(", too few queries in 1")
+    shown = lead(facts, 1, True, [])
+    assert "too few queries" in [row["word"] for row in shown["table"]["rows"] if row["name"] == "bm25"]
+    assert "compared" not in " ".join([*said.values(), shown["table"]["title"], shown["figure_title"]])
 
 
 def test_what_a_judge_scores_is_no_similarity(study: ReportedStudy):

@@ -31,7 +31,7 @@ with job_log(snakemake.log[0], snakemake.input):
     ]
     study = replace(
         study,
-        notices=[*params.notices, *study.notices],
+        notices=params.notices,
         judges=params.judges,
         prompts=params.prompts,
         parts=parts,

@@ -29,7 +29,7 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
         ``version``, ``study``, and records of notes, sections, and the answers over all and of annexes.
     """
     notes = {
-        "notice": study.notices,
+        "notice": [*study.notices, *study.doubts],
         "missing": study.missing,
         "opening": annexes.get("annex_openings", []),
         "warning": [*annexes.get("annex_warnings", []), *filter(None, [annexes.get("mixed")])],

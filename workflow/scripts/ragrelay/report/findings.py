@@ -134,8 +134,8 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     answered = section["per_query"].filter(**{name: most[name] for name in CELL})["p"].count()
     sentence = (
         f"With {most['retriever']}, the reference nearest to the answer was in the context for "
-        f"{share(most['share_best_in_context'])} of the answers to {counted(answered, 'query', 'queries')}, so P also "
-        "rewards copying"
+        f"{share(most['share_best_in_context'])} of the answers to {counted(answered, 'query', 'queries')}"
+        f"{verdict_sentences.as_processed(section, [most['retriever']])}, so P also rewards copying"
     )
     own = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]
     if any(frame.is_empty() for frame in own):

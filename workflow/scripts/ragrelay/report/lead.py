@@ -149,7 +149,7 @@ def table(facts: Facts) -> dict[str, Any]:
     beats = "beats" if len(ranked) == 1 else "beat"
     decided = not no_baseline and any(row["word"] != TOO_FEW and row["interval"] for row in ranked)
     tested = [facts.gains[row["name"]] for row in ranked if row["name"] in facts.gains]
-    untested = _untested(sum(row.low is None for row in tested))
+    untested = _untested(sum(row.low is None and row.verdict != TOO_FEW for row in tested))
     title = f"{subject} {beats} zero-shot at k = {count(k)}{untested}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
     fallen = [would_undo(f"a verdict marked {UNDONE}")] if any(
@@ -312,7 +312,8 @@ def _copying(facts: Facts) -> list[Warned]:
     less = [name for name in known if name not in {each.retriever for each in most}]
     others = listing(less) if len(less) <= verdict_sentences.MOST_NAMED else "the other rankings"
     most_of = f" (a smaller share with {others})" if less else ""
-    text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{most_of}"
+    altered = verdict_sentences.as_processed(facts.section, [each.retriever for each in most])
+    text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{altered}{most_of}"
     return [Warned("Copying", f"{text}; P may partly measure copying.", tuple(most))]
 
 
@@ -341,7 +342,7 @@ def headings(facts: Facts) -> dict[str, str]:
     if gains.height and not _decided(gains):
         texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
-        tested = gains.drop_nulls("low")
+        tested = gains.filter(pl.col("low").is_not_null() | (pl.col("verdict") == TOO_FEW))
         text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
@@ -349,7 +350,8 @@ def headings(facts: Facts) -> dict[str, str]:
         known = sum(verdict in either for verdict in pairs["verdict"])
         show = "shows" if 1 in (known, pairs.height) else "show"
         text = f"{count(known)} of {counted(pairs.height, 'comparison')} {show} which retriever gives better answers"
-        texts["systems"] = text + _besides(pairs)
+        few = pairs.filter(verdict=TOO_FEW).height
+        texts["systems"] = text + (f", {TOO_FEW} in {count(few)}" if few else "") + _besides(pairs)
     if not section["relay"].is_empty():
         said = verdict_sentences.relayed(facts).strong
         texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
@@ -390,8 +392,8 @@ def _decided(tests: pl.DataFrame) -> bool:
 
 
 def _besides(tests: pl.DataFrame) -> str:
-    """Say how many of ``tests`` have no interval, if any."""
-    return _untested(tests["low"].null_count())
+    """Say how many of ``tests`` have no interval, if any, besides those of too few queries."""
+    return _untested(tests.filter(pl.col("low").is_null(), pl.col("verdict") != TOO_FEW).height)
 
 
 def _untested(number: int) -> str:

@@ -72,8 +72,8 @@ def _of_total(record: Mapping[str, Any]) -> dict[str, Any]:
     detail = record.get("detail")
     if not isinstance(detail, Mapping) or "total" not in detail:
         return dict(record)
-    rest = {name: value for name, value in detail.items() if name != "total"} or None
-    return {**record, "count": of_total(record["count"], detail), "detail": rest}
+    rest = {name: value for name, value in detail.items() if name != "total"}
+    return {**record, "count": of_total(record["count"], detail), "detail": rest or None}
 
 
 def _written(value: object) -> str:

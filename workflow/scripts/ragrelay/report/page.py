@@ -27,6 +27,8 @@ QUESTION = "Is relevance relayed from the retriever to the answer?"
 DEFENCE = ("tests",)
 """Parts of a section that are inside its fold *How do we know?*."""
 
+MOST_DOUBTS = 3
+"""Doubts about the data above the answers; others follow the first table."""
 MOST_POINTS = 18_000
 MOST_ROWS = 9_000
 """Points of scatter plots and rows of long tables on the page, divided among its sections: it stays below 10 MB."""
@@ -42,12 +44,14 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
     study = _primary_first(study)
     answers = verdict_sentences.answers(facts_of(study.sections[0])) if study.sections else []
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
-    page = Page(study.name, QUESTION, answers, _entries(study), study.notices, retrievers=retrievers)
+    below = [*study.notices, *study.doubts[MOST_DOUBTS:]]
+    page = Page(study.name, QUESTION, answers, _entries(study), below, retrievers=retrievers)
     explored, of_annexes, over_several = explorer(study, path), _annexes(study, page), _over_all(study, page)
     of_origin = origin(study)
     html = page.html(
         template,
         study=study,
+        doubts=[*study.missing, *study.doubts[:MOST_DOUBTS]],
         summary=findings.summary(study),
         sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
         over_all=over_several,

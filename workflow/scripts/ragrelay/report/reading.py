@@ -59,7 +59,7 @@ def read_study(
         read_json(provenance),
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
-        notices=data_warnings(counted),
+        doubts=data_warnings(counted),
         pooled=None if pooled is None else _table(pooled, resolve(RESULT_TABLES["pooled"].columns)),
     )
 

@@ -38,6 +38,8 @@ class ReportedStudy:
     """Folders of the query explorer's data, parallel to the sections, or none."""
     notices: Sequence[str] = ()
     """What readers must know about its generators."""
+    doubts: Sequence[str] = ()
+    """What makes its data doubtful, such as a run that lacks queries."""
     parts: Sequence[AnnexPart] = ()
     """The parts of annexes that it has, in the order of the page."""
     judges: Mapping[str, str] = field(default_factory=dict)

@@ -101,10 +101,8 @@ def winner_first(pair: Difference) -> tuple[Difference, str]:
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
-    """Write ``value [low, high]`` with two decimals, or up to four if an end would else read as zero or the margin."""
-    ends = [abs(end) for end in (low, high) if end]
-    digits = next((few for few in (2, 3) if not any(round(end, few) in (0.0, margin) for end in ends)), 4)
-    return with_interval(value, low, high, digits)
+    """Write ``value [low, high]`` with two decimals, or more if an end would else read as zero or the margin."""
+    return with_interval(value, low, high, 2, margin)
 
 
 def compared(facts: Facts) -> Conclusion:
@@ -175,6 +173,13 @@ def relay_with_holes(facts: Facts) -> list[str]:
 
 def _quoted(word: str) -> str:
     return f"“{RELAYED[word][0].lower()}{RELAYED[word][1:]}”"
+
+
+def as_processed(section: Section, names: Iterable[str]) -> str:
+    """Say which retrievers' processors may have changed a passage that counts as shown; empty without processors."""
+    processed = [f"{name}’s" for name in names if name in section.processed]
+    which = f"{listing(processed)} processor{'s' if len(processed) > 1 else ''}"
+    return f", though {which} may have changed its text" if processed else ""
 
 
 def equal_length(facts: Facts) -> list[str]:
@@ -279,9 +284,12 @@ def relayed(facts: Facts) -> Conclusion:
     """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
-        if len(facts.section.rankings) > 1:
+        processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
+        if left > 1:
             return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
-        return Conclusion("Relay", DOES_RELAY, "Needs two rankings; here is one")
+        show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
+        why = f"{listing([*processed])} {show}, with changed texts" if processed else ""
+        return Conclusion("Relay", DOES_RELAY, f"Needs two rankings; here is {'one' if left else 'none'}", why)
     return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
 
 

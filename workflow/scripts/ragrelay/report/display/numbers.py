@@ -1,9 +1,12 @@
 """Write numbers for people: a true minus sign, fixed decimals, a dash for a missing value."""
 
 import math
+from collections.abc import Iterable
 
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
+MOST_DIGITS, ROUNDING = 6, 1e-9
+"""Most decimals of an interval, and the size below which a number is a rounding error of zero."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -15,17 +18,24 @@ def number(value: float | None, digits: int = 3) -> str:
     return MINUS + text if negative else text
 
 
+def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -> int:
+    """Return the fewest decimals from ``digits`` on with which no number reads as zero, or as ``apart``, but is not."""
+    sizes = [abs(one) for one in numbers if one is not None and math.isfinite(one) and abs(one) > ROUNDING]
+    return min(range(digits, MOST_DIGITS + 1), key=lambda few: sum(round(size, few) in (0.0, apart) for size in sizes))
+
+
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Write ``[low, high]``; a dash if either end is missing."""
+    """Write ``[low, high]`` with at least ``digits`` decimals (see decimals); a dash if either end is missing."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return MISSING
-    return f"[{number(low, digits)}, {number(high, digits)}]"
+    return "[{}, {}]".format(*(number(end, decimals((low, high), digits)) for end in (low, high)))
 
 
-def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """Write ``value [low, high]``; only the value without an interval."""
-    shown = interval(low, high, digits)
-    return number(value, digits) if shown == MISSING else f"{number(value, digits)} {shown}"
+def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3, apart: float = 0) -> str:
+    """Write ``value [low, high]``, or only the value without an interval, with decimals for both ends, or for it."""
+    known = interval(low, high) != MISSING
+    digits = decimals((low, high) if known else (value,), digits, apart)
+    return f"{number(value, digits)} {interval(low, high, digits)}" if known else number(value, digits)
 
 
 def p_value(value: float | None) -> str:

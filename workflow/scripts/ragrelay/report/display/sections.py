@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.base.vocabulary.names import NO_ORDERING, SET_BY_DESIGN, UNSEEN, ZEROSHOT
+from ragrelay.base.vocabulary.names import NO_ORDERING, NOT_RELAYED, SET_BY_DESIGN, UNSEEN, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import fits, is_permutation
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report.display.palette import Look, looks
@@ -113,6 +113,11 @@ class Section:
         """Return the retrievers that do not know the judgements: no oracles, no doses."""
         kinds = self.grid.kinds
         return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
+
+    @property
+    def processed(self) -> tuple[str, ...]:
+        """Return the rankings that show another retriever's passages, as a processor changed them."""
+        return tuple(name for name in self.rankings if self.grid.kinds.get(name) in NOT_RELAYED)
 
     @property
     def baseline(self) -> bool:
