@@ -16,7 +16,7 @@ TABLE = {
     "k": integer("passages in the context; empty for all k together", "passages"),
     "answers": integer("distinct answers", "answers"),
     "prompt_tokens": integer("tokens of their prompts; empty where an endpoint did not count them", "tokens"),
-    "cached_tokens": integer("of them served from the prefix cache", "tokens"),
+    "cached_tokens": integer("prompt tokens served from the prefix cache", "tokens"),
     "answer_tokens": integer("tokens of the answers", "tokens"),
     "device_seconds": number(
         "seconds of the devices that made them, spread evenly over an engine's answers, its start left out; empty "

@@ -37,7 +37,7 @@ TABLE = {
     "partial_r_low": number("lower end of its 95% interval", "−1 to 1"),
     "partial_r_high": number("upper end of its 95% interval", "−1 to 1"),
     "partial_r_p": number("two-sided p-value of partial_r = 0, uncorrected"),
-    "partial_rho": number("the same of the ranks", "−1 to 1"),
+    "partial_rho": number("the same for the ranks", "−1 to 1"),
     "partial_rho_low": number("lower end of its 95% interval", "−1 to 1"),
     "partial_rho_high": number("upper end of its 95% interval", "−1 to 1"),
     "partial_rho_p": number("two-sided p-value of partial_rho = 0, uncorrected"),

@@ -38,7 +38,7 @@ P_VALUES = {"p_verdict": "p"}
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with both P and P₀", "queries"),
-    "n_unpaired": integer("queries with one of them alone", "queries"),
+    "n_unpaired": integer("queries with only one of them", "queries"),
     "mean_p": number("mean over the n queries of P", "the scorer's"),
     "mean_p0": number("mean over the n queries of P₀", "the scorer's"),
     "mean_difference": number("mean gain: of P − P₀", "the scorer's"),

@@ -29,7 +29,7 @@ TABLE: Columns = {
                       f"or the labelling found that has the `{LOWEST}` or the `{HIGHEST}`"),
     "share_unjudged": number("share of the passages of the rankings' contexts without a judgement", "0 to 1"),
     "holes": integer("these passages, each once per query", "passages"),
-    "relevant": integer("of these, taken for relevant", "passages"),
+    "relevant": integer("how many of these are taken for relevant", "passages"),
     "grade": integer("label of a passage that is taken for relevant: the dataset's lowest reference grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
     "reason": REASON,

@@ -29,7 +29,7 @@ TABLE = {
     "value": number("mean over queries of the score after the change less that before; of `length`, Spearman's rho of "
                     "score and words over answers or passages"),
     **INTERVAL,
-    "p_value": number("of a mean change of 0; empty for `length`"),
+    "p_value": number("p-value for a mean change of 0; empty for `length`"),
     "n": integer("answers or passages", "answers or passages"),
     "n_queries": integer("queries that these are of", "queries"),
     "mean_score": number("mean score of these as they were", "the scorer's"),

@@ -18,7 +18,7 @@ TABLE = {
     ),
     "blank": integer("answers without a character other than white space", "answers"),
     "several": integer("queries with the answers of several seeds", "queries"),
-    "alike": integer("of these, those with one text from all seeds", "queries"),
+    "alike": integer("queries for which all seeds give the same text", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""

@@ -32,8 +32,8 @@ TABLE = {
     "against_retriever": text("the other retriever of the pair"),
     "role": text("`primary`: the study's primary pair, tested alone; `reference`: every other retriever against the "
                  "reference retriever; `exploratory`: every other pair"),
-    "n": integer("queries with a P of both", "queries"),
-    "n_unpaired": integer("queries with a P of one alone", "queries"),
+    "n": integer("queries for which both retrievers have a P", "queries"),
+    "n_unpaired": integer("queries for which only one has a P", "queries"),
     "margin": number("the scorer's margin of equivalence; empty for none", "the scorer's"),
     "mean_difference": number("mean over queries of the retriever's P less the other's", "the scorer's"),
     "sd_difference": number("standard deviation over queries of the differences", "the scorer's"),
@@ -47,9 +47,9 @@ TABLE = {
     "family_size": integer("pairs of the row's role in the cell that have a test", "pairs"),
     "verdict": text(f"read off the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
-    "length_ratio": number("of the primary pair: ratio of the geometric means of 1 + the answers' tokens"),
+    "length_ratio": number("for the primary pair: ratio between the geometric means of 1 + the answers' tokens"),
     "equal_length_difference": number(
-        "of the primary pair: mean difference of P at equal answer length", "the scorer's"
+        "for the primary pair: mean difference in P at equal answer length", "the scorer's"
     ),
     "equal_length_low": number("lower end of its 95% interval", "the scorer's"),
     "equal_length_high": number("upper end of its 95% interval", "the scorer's"),

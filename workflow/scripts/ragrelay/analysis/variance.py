@@ -29,7 +29,7 @@ LARGEST_SHARE = 1 - 1e-12
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with a score", "queries"),
-    "n_single": integer("of them with one score alone", "queries"),
+    "n_single": integer("queries with only one score", "queries"),
     "n_scores": integer("scores: queries x seeds", "scores"),
     "n_seeds": number("seeds per query, their harmonic mean where the number differs", "seeds"),
     "mean_p": number("mean P: over queries, of each query's mean over its seeds", "the scorer's"),

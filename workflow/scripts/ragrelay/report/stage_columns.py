@@ -22,8 +22,8 @@ PLAN = {
     "judged_answers": integer("answers that a judge is asked about, without their baselines", "answers"),
     "prompts": integer("distinct prompts", "prompts"),
     "asked": integer("keys asked for: answers, or likelihoods of given texts", "keys"),
-    "cached": integer("of these, in the cache", "keys"),
-    "to_make": integer("of these, to be made", "keys"),
+    "cached": integer("keys that the cache already has", "keys"),
+    "to_make": integer("keys still to be made", "keys"),
     "of_answers_to_come": integer("of those to be made, likelihoods of answers that are not generated yet: at most so "
                                   "many", "keys"),
     "requests": integer("requests to the engine", "requests"),

@@ -416,9 +416,10 @@ def clustered(facts: Facts) -> list[Warned]:
     """Say how many clusters the queries come in, and which results take whole clusters, with a heading."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} in {counted(row.clusters, 'cluster')}, the "
-         f"largest with {share(row.share_largest)} of them. Words, and intervals of systems, gain, relay and "
-         "correlations, take whole clusters; other intervals are left out, or take queries as independent. Remarks "
-         f"on one more query mean one more cluster of {number(row.queries / row.n_eff, 1)} such queries.", (row,))
+         f"largest with {share(row.share_largest)} of them. Verdicts, and intervals for systems, gain, relay and "
+         "correlations, treat the cluster as the unit; other intervals are left out, or treat queries as independent. "
+         f"Remarks on one more query mean one more cluster with {number(row.queries / row.n_eff, 1)} such queries.",
+         (row,))
         for row in facts.clusters
     ]  # fmt: skip
 

@@ -42,7 +42,7 @@ TABLE = {
     "n_claims": integer("their claims", "claims"),
     "n_missing": integer("pairs without the characteristic", "pairs"),
     "p_value": number("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
-    "p_claims": number("the same with whole claims as the unit, on which conclusions rest"),
+    "p_claims": number("the same with the claim as the unit; conclusions rest on this p-value"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

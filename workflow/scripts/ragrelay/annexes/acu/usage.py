@@ -54,7 +54,7 @@ COLUMNS = {
     "n_conflict": integer("pairs that conflict", "pairs"),
     "n_memory": integer("pairs whose evidence has a stance other than not_applicable", "pairs"),
     "share_switched": number("share of the pairs with another likeliest word with the evidence", "0 to 1"),
-    "share_switched_conflict": number("the same of the pairs that conflict", "0 to 1"),
+    "share_switched_conflict": number("the same for the pairs that conflict", "0 to 1"),
     "share_followed": number("share of the pairs with the word that the stance means as likeliest", "0 to 1"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,

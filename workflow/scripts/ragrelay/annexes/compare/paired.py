@@ -48,7 +48,9 @@ TABLE = {
     "down": integer("queries that fell", "queries"),
     "same": integer("queries that did not change", "queries"),
     "p_verdict": number("p-value of the test of the verdict, as in gain.csv"),
-    "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` after; empty for other quantities"),
+    "verdict": text(
+        "for P in the study after: `better`, `worse`, `undecided` or `too few queries`; empty for other quantities"
+    ),
     "p_t": number("p-value of the paired t-test"),
     "p_wilcoxon": number("p-value of Wilcoxon's signed ranks"),
     "p_permutation": number("p-value of the sign-flip permutation test"),

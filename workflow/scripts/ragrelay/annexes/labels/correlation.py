@@ -36,7 +36,7 @@ TABLE = {
     "n": integer("queries with both", "queries"),
     "n_null": integer("queries left out because they have no such quantity", "queries"),
     "n_unmeasured": integer("queries left out because they have no measure", "queries"),
-    "n_short": integer("of the n, those with fewer than k passages", "queries"),
+    "n_short": integer("queries among the n with fewer than k passages", "queries"),
     "p_value": number("two-sided p-value of the coefficient = 0, uncorrected; the interval is by `method`"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,

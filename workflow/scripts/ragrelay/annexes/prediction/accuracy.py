@@ -52,7 +52,7 @@ COMPARED = {
     "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
     "role": text("`best`, or `measure`"),
     "rho": number("Spearman's rho of the predictor with the target, its sign turned where less is better", "−1 to 1"),
-    "against_rho": number("the same of what it is compared with", "−1 to 1"),
+    "against_rho": number("the same for the predictor or measure that it is compared with", "−1 to 1"),
     "difference": number("the first less the second"),
     **INTERVAL,
     "p_value": number("two-sided p-value of the difference = 0, uncorrected"),

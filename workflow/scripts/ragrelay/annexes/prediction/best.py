@@ -32,7 +32,7 @@ TABLE = {
     "p_holm": number("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
     "verdict": text("`worth using`, `not beyond P₀` or `undecided`; empty of retrievers that draw from the judgements"),
     "reason": REASON,
-    "given_p0": number("of `gain` and `utility`: partial rho of this predictor and P, given P₀", "−1 to 1"),
+    "given_p0": number("for `gain` and `utility`: partial rho between this predictor and P, given P₀", "−1 to 1"),
     "chance_given_p0": number(
         "mean of the best partial rho of as many predictors that say nothing of P beyond P₀", "−1 to 1"
     ),

@@ -47,10 +47,10 @@ TABLE = {
                       "cross-validation, uncorrected; empty of `gradient boosting`"),
     "r_squared": number("1 less the squared error over that of the mean of the fitted queries"),
     "reason": REASON,
-    "given_p0": number("of `gain`: partial rho of that prediction and P, given P₀", "−1 to 1"),
+    "given_p0": number("for `gain`: partial rho between that prediction and P, given P₀", "−1 to 1"),
     "p_given_p0": number("one-sided p-value of predictors that say nothing of P beyond P₀, by permuting what P₀ leaves "
                          "of P through the whole cross-validation, uncorrected"),
-    "rho_with_p": number("of `gain`: Spearman's rho of that prediction and P", "−1 to 1"),
+    "rho_with_p": number("for `gain`: Spearman's rho between that prediction and P", "−1 to 1"),
     "p_with_p": number("its one-sided p-value, uncorrected"),
     "verdict": text("`worth using`: rho is above 0 with p < 0.05, of `gain` `p_given_p0` and `p_with_p` < 0.05 too; "
                     "`not beyond P₀`: the first alone; `undecided`; empty without a test"),

@@ -22,7 +22,7 @@ EFFECTS = {
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
     "tokens_before": number("mean over these queries of the tokens of the prompt with the other retriever's texts, in "
                             "the grid's first ordering", "tokens"),
-    "tokens_after": number("the same of the prompt with the processed texts", "tokens"),
+    "tokens_after": number("the same for the prompt with the processed texts", "tokens"),
     "same_again": boolean("whether a sample of the contexts, texts and order, was the same when it was made again"),
     "n_reordered": integer("contexts that show their passages in another order than the ranking; only where a "
                            "processor returns one", "queries")._replace(optional=True),

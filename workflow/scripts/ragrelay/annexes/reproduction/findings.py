@@ -41,7 +41,7 @@ COLUMNS = {
     **STUDY_PART,
     "references": REFERENCES,
     "finding": text(f"`{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
-    "of": text("of which retrievers; of (c), the one with the higher measure less the other"),
+    "of": text("the retrievers; for (c), the retriever with the higher measure minus the other"),
     "measure": text("retrieval measure, at k"),
     "n": integer("queries", "queries"),
     "n_cells": integer("cells, ordering and k, that the estimate is over", "cells"),

@@ -67,7 +67,7 @@ DIFFERENCES = {
     "n": integer("queries with known tokens in both", "queries"),
     "n_unpaired": integer("queries with known tokens in one of them alone", "queries"),
     "mean_tokens": number("mean over the n queries of the tokens of a thought", "tokens"),
-    "against_tokens": number("the same of what is compared with", "tokens"),
+    "against_tokens": number("the same for the thoughts that it is compared with", "tokens"),
     "mean_difference": number("mean over the n queries of the first less the second", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,

@@ -19,7 +19,7 @@ CHECKED_COLUMNS = {
     "check": text(ABOUT),
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
-    "changed_prompt_id": text(f"the same of the changed question; empty for `{LENGTH}`"),
+    "changed_prompt_id": text(f"the same for the changed question; empty for `{LENGTH}`"),
     "words": integer("words of the answer as it was", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
@@ -29,7 +29,7 @@ SCORES = {
     "score": number("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
     "changed_score": number(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
     "judgements": integer("questions about the answer or passage", "questions"),
-    "other_words": integer("of these, those whose likeliest word is another after the change", "questions"),
+    "other_words": integer("questions whose likeliest word changes", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
 """Columns that identify an answer."""
