@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 from ragrelay.analysis import relay
-from ragrelay.annexes.rounds.prompts import estimated_prompts, longest_prompts, round_prompts
+from ragrelay.annexes.rounds.prompts import estimated_prompts, longest_prompts, query_requests, round_prompts
 from ragrelay.annexes.rounds.queries import round_queries
 from ragrelay.annexes.rounds.searches import Searching, search_round
 from ragrelay.annexes.rounds.tables import Round, RoundStudy, round_scores, round_slopes
@@ -59,6 +59,25 @@ def test_the_next_query_is_the_question_and_the_answer_of_its_seed() -> None:
     of_seed = prompts.with_columns(seed=pl.lit(2, pl.Int64))
     assert round_queries(QUERIES, answers, of_seed, "same")["query"].to_list() == ["first", "second"] * 2
     assert round_queries(QUERIES, answers, of_seed, "same")["shown"].to_list() == [[], [], ["d1", "d0"], []]
+
+
+def test_a_query_that_is_asked_for_is_the_first_line_of_the_reply() -> None:
+    replies = pl.DataFrame(
+        {"qid": ["a", "b", "a", "b"], "seed": [1, 1, 2, 2], "answer": [" more \nor less", "", None, "\nx"]}
+    )
+    prompts = pl.DataFrame({"qid": ["a"], "docnos": [["d1"]]})
+    assert round_queries(QUERIES, replies, prompts, "ask")["query"].to_list() == ["more", "second", "first", "x"]
+    made = query_requests(QUERIES, prompts, TEXTS, TEMPLATE, [1, 2])
+    assert made.select("qid", "seed", "docnos").rows() == [
+        ("a", 1, ["d1"]),
+        ("a", 2, ["d1"]),
+        ("b", 1, []),
+        ("b", 2, []),
+    ]
+    assert made["prompt"].to_list() == [f"1 {TEXTS['d1']}\nQ first"] * 2 + ["Q second"] * 2
+    of_seed = pl.DataFrame({"qid": ["a", "b"], "seed": [2, 2], "docnos": [["d1", "d0"], ["d2"]]})
+    again = query_requests(QUERIES, of_seed, TEXTS, TEMPLATE, [2])
+    assert again["docnos"].to_list() == [["d1", "d0"], ["d2"]]
 
 
 def test_passages_shown_before_and_near_copies_count_as_not_relevant() -> None:
@@ -175,6 +194,12 @@ def test_a_missing_answer_counts_as_0_and_its_share_is_told() -> None:
     assert row["prompt_tokens"] == 20 and round_scores(study)["round"].to_list() == [0, 1, 1, 2]
 
 
+def test_slopes_of_queries_that_a_model_writes_have_no_verdict() -> None:
+    made = round_slopes(study_of(40)._replace(tested=False))
+    assert set(made["verdict"]) == {"undecided"} and made["reason"].str.starts_with("no verdict").all()
+    assert made["slope"].equals(round_slopes(study_of(40))["slope"])
+
+
 def test_equal_lists_have_no_slope_in_their_step() -> None:
     p = study_of(40).first("lenient").filter(retriever="bm25")["p"].to_list()
     same = [later(name, p, [["x"]] * 40) for name in ("bm25", "dense")]
@@ -204,6 +229,12 @@ def refused(**keys: Any) -> str:
         ({"retrievers": ["bm25"]}, "found 'bm25', the reference; expected other retrievers"),
         ({"retrievers": ["rel"]}, "found 'rel', which the judgements choose; expected a retriever that searches"),
         ({"reference": "own"}, "config key 'rounds.reference': found 'own', whose run file has no results for queries"),
+        ({"next_query": "ask"}, "config key 'rounds.query_prompt': found 'none'; expected a template"),
+        (
+            {"query_prompt": "plain"},
+            "config key 'rounds.query_prompt': found 'plain'; expected it only with next_query",
+        ),
+        ({"next_query": "ask", "query_prompt": "lost"}, "lost.yaml"),
         ({"retrievers": ["fused"]}, "found 'fused', which uses 'own', whose run file has no results"),
     ],
 )

@@ -33,6 +33,22 @@ def round_prompts(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
+def query_requests(
+    queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
+) -> pl.DataFrame:
+    """Return COLUMNS of the requests for the next query, a row per question and seed, by ``template``.
+
+    ``shown``: qid, docnos and maybe seed, of the reference's prompts; a question without a row has shown nothing.
+    """
+    states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
+    keys = [name for name in STATE if name in shown.columns]
+    docnos = states.join(shown.select(*keys, "docnos"), on=keys, how="left", maintain_order="left")
+    nothing_new = states.with_columns(docnos=pl.lit([], pl.List(pl.String)))
+    return round_prompts(
+        queries, docnos.select(*STATE, shown=pl.col("docnos").fill_null([])), nothing_new, texts, template
+    )
+
+
 def estimated_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:

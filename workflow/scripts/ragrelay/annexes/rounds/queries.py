@@ -5,6 +5,8 @@ import polars as pl
 from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
 
 STATE = ["qid", "seed"]
+NEXT = "next_query"
+"""Stands for a retriever in the paths of requests for the next query, and of their replies."""
 COLUMNS = {
     "qid": QID,
     "seed": SEED,
@@ -19,15 +21,20 @@ def round_queries(queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.Data
 
     ``queries``: qid, query; ``prompts``: qid, docnos and maybe seed, of the reference's prompts in the round before; a
     question without a row there has shown nothing. ``kind``: `answer` searches for the question followed by the answer
-    (Iter-RetGen: Shao et al., Findings of EMNLP 2023), or for the question alone where the answer is missing; `same`
-    for the question again.
+    (Iter-RetGen: Shao et al., Findings of EMNLP 2023); `ask` for the answer's first line, a reply to the request for a
+    query; `same` for the question again. Where there is no such text, the query is the question.
     """
     states = answers.select(*STATE, "answer").join(queries.select("qid", "query"), on="qid", maintain_order="left")
     shown = prompts.select("qid", *(name for name in ("seed",) if name in prompts.columns), shown="docnos")
     keys = [name for name in STATE if name in shown.columns]
-    both = pl.concat_str("query", "answer", separator=" ", ignore_nulls=True)
+    line = pl.col("answer").str.strip_chars().str.split("\n").list.first().str.strip_chars()
+    texts = {
+        "answer": pl.concat_str("query", "answer", separator=" ", ignore_nulls=True),
+        "ask": pl.when(line.str.len_chars() > 0).then(line).otherwise("query"),
+        "same": pl.col("query"),
+    }
     return (
         states.join(shown, on=keys, how="left", maintain_order="left")
-        .with_columns(both if kind == "answer" else "query", pl.col("shown").fill_null([]))
+        .with_columns(texts[kind].alias("query"), pl.col("shown").fill_null([]))
         .select(*SCHEMA)
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.annexes.rounds import files as round_files
+from ragrelay.annexes.rounds.queries import NEXT
 from ragrelay.annexes.rounds.settings import RoundSettings
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.jobs.code_digest import code_digest
@@ -63,20 +64,49 @@ class Rounds:
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """Every dataset, generator, later round and retriever."""
+        """Every dataset, generator, round and retriever with answers of its own."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
-        parts = itertools.product(study.grid.datasets, study.asked_generators(), self.later, self.retrievers)
-        return [dict(zip(names, part, strict=True)) for part in parts]
+        jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
+        return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]
+
+    @functools.cached_property
+    def asking(self) -> list[str]:
+        """The numbers of the rounds after which the generator is asked for a query."""
+        asks = self.settings is not None and self.settings.next_query == "ask"
+        return [str(int(number) - 1) for number in self.later] if asks else []
+
+    @functools.cached_property
+    def numbers(self) -> list[str]:
+        """The numbers of the rounds that have requests of their own."""
+        return sorted({*self.later, *self.asking})
+
+    def requested(self, number: str) -> list[str]:
+        """Return what stands for the retriever in the paths of the requests of a round."""
+        return [*(self.retrievers if number in self.later else []), *([NEXT] if number in self.asking else [])]
+
+    def requests(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the prompts of a round."""
+        return round_files.prompts.each({"retriever": name} for name in self.requested(wildcards.round))
+
+    def shown_in(self, wildcards: Wildcards) -> StudyFile:
+        """Return the reference's prompts in a round."""
+        return self._shown_in(wildcards.generator, wildcards.round)
+
+    def _shown_in(self, generator: str, number: str) -> StudyFile:
+        reference = {"retriever": self.given.reference}
+        if number in self.later:
+            return round_files.prompts.at(round=number, **reference)
+        return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the reference's answers and prompts in the round before."""
-        reference, number = {"retriever": self.given.reference}, int(wildcards.round) - 1
-        if number > 1:
-            at = {"round": number, **reference}
-            return {"answers": round_files.answers.at(**at), "prompts": round_files.prompts.at(**at)}
-        cells = [{**reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
-        template = self.study.generation.template_of(wildcards.generator)
-        return {"answers": files.answers.each(cells), "prompts": files.prompts.at(template=template, **cells[0])}
+        """Return the reference's prompts in the round before, and its answers or the replies that have the queries."""
+        number = str(int(wildcards.round) - 1)
+        cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
+        answers: StudyFile | list[StudyFile] = files.answers.each(cells)
+        if number in {*self.later, *self.asking}:
+            replied = NEXT if number in self.asking else self.given.reference
+            answers = round_files.answers.at(round=number, retriever=replied)
+        return {"answers": answers, "prompts": self._shown_in(wildcards.generator, number)}
 
     def all_of(self, pattern: StudyFile) -> list[StudyFile]:
         """Return the files of ``pattern`` for each later round and retriever."""
@@ -141,7 +171,7 @@ class Rounds:
 
     def generation(self, of_rule: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return ``of_rule`` for each later round (base.annex.Annex.generation)."""
-        later = self.later or ["2"]  # the files' patterns are known without rounds, too
+        numbers = self.numbers or ["2"]  # the files' patterns are known without rounds, too
         return [
             {
                 **of_rule,
@@ -149,9 +179,9 @@ class Rounds:
                 "planned": ("planned_rounds", round_files.planned_prompts),
                 "stage": (f"round {number}", {"round": number}),
                 "needed": bool(self.later),
-                "retrievers": self.retrievers,
+                "retrievers": self.requested(number),
             }
-            for number in later
+            for number in numbers
         ]
 
 

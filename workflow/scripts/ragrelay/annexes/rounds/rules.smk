@@ -8,6 +8,7 @@ the tables and figures that ragrelay/annexes/rounds/outputs.py lists; answers an
 
 from ragrelay.annexes.rounds import files as round_files
 from ragrelay.annexes.rounds import rules as round_rules
+from ragrelay.annexes.rounds.queries import NEXT
 
 rounds = round_rules.of_study(study)
 ROUND = {
@@ -56,6 +57,7 @@ rule estimate_round_prompts:
     params:
         template=of_job(generation.template_parts),
         k=rounds.settings and rounds.settings.k,
+        first=2,
         seeds=study.grid.seeds,
         code=code_of("rounds/estimate_round_prompts.py"),
     script:
@@ -119,9 +121,48 @@ rule search_round:
         "scripts/search_round.py"
 
 
+rule ask_next_query:
+    """Lay out the requests for the next round's queries."""
+    input:
+        dataset_files=of_job(collection.files),
+        questions=files.queries,
+        prompts=rounds.shown_in,
+    output:
+        round_files.prompts.at(retriever=NEXT),
+    log:
+        "<logs>/ask_next_query/{dataset}/{generator}/round{round}.log",
+    wildcard_constraints:
+        round=any_of(rounds.asking),
+        generator=any_of(study.asked_generators()),
+    priority: 10
+    conda:
+        env("retrieval")
+    params:
+        dataset=of_job(collection.of_jobs),
+        template=generation.template_parts(rounds.settings.query_prompt) if rounds.asking else {},
+        seeds=study.grid.seeds,
+        code=code_of("rounds/ask_next_query.py", of_job(collection.module)),
+    script:
+        "scripts/ask_next_query.py"
+
+
+use rule estimate_round_prompts as estimate_next_queries with:
+    """Lay out estimates of the requests for the next queries, for the plan."""
+    input:
+        queries=files.queries,
+        contexts=rounds.of_retrievers(files.contexts)[:1],
+    output:
+        round_files.planned_prompts.at(retriever=NEXT).each({"round": number} for number in rounds.asking),
+    log:
+        "<logs>/estimate_next_queries/{dataset}/{template}.log",
+    params:
+        template=generation.template_parts(rounds.settings.query_prompt) if rounds.asking else {},
+        first=1,
+
+
 ROUND_ANSWERED = {
     "fetched": downloads.receipts_of("generator"),
-    "rounds": rounds.of_retrievers(round_files.prompts),
+    "rounds": rounds.requests,
     "queries": files.queries,
 }
 
@@ -135,7 +176,8 @@ use rule count_answers as count_round_answers with:
     log:
         "<logs>/count_round_answers/{dataset}/{generator}/round{round}_shard{shard}.log",
     wildcard_constraints:
-        **{name: ROUND[name] for name in ("round", "generator")},
+        round=any_of(rounds.numbers),
+        generator=ROUND["generator"],
     params:
         leaves_out=True,
 
@@ -152,7 +194,8 @@ use rule generate_answers as generate_round_answers with:
     benchmark:
         "<benchmarks>/generate_round_answers/{dataset}/{generator}/round{round}_shard{shard}.tsv"
     wildcard_constraints:
-        **{name: ROUND[name] for name in ("round", "generator")},
+        round=any_of(rounds.numbers),
+        generator=ROUND["generator"],
     params:
         leaves_out=True,
 
@@ -168,7 +211,9 @@ rule view_round_answers:
     log:
         "<logs>/view_round_answers/{dataset}/{generator}/round{round}_{retriever}.log",
     wildcard_constraints:
-        **ROUND,
+        round=any_of(rounds.numbers),
+        retriever=any_of([*rounds.retrievers, NEXT]),
+        generator=ROUND["generator"],
     conda:
         env("analysis")
     params:
@@ -260,6 +305,7 @@ rule analyse_rounds:
         retrievers=rounds.retrievers,
         listing=rounds.listing,
         seeds=study.grid.seeds,
+        tested=not rounds.asking,
         code=code_of("rounds/analyse_rounds.py"),
     script:
         "scripts/analyse_rounds.py"

@@ -17,10 +17,15 @@ class RoundSettings(Settings):
         description="The retrievers of `grid.retrievers` whose list takes the place of the reference's, in one round "
         "at a time.",
     )
-    next_query: Literal["answer", "same"] = Field(
+    next_query: Literal["answer", "ask", "same"] = Field(
         "answer",
-        description="The query of the next round: `answer` is the question followed by the last answer, `same` the "
-        "question again.",
+        description="The query of the next round: `answer` is the question followed by the last answer, `ask` the "
+        "first line of the generator's reply to `query_prompt`, `same` the question again.",
+    )
+    query_prompt: Name | None = Field(
+        None,
+        description="The template that asks for the next query, with the question and the passages shown so far; only "
+        "with `next_query: ask`.",
     )
     k: int = Field(ge=1, description="Passages that each round retrieves; one of `grid.k`.")
     ordering: str | None = Field(

@@ -10,11 +10,13 @@ from scipy import special
 from ragrelay.analysis import mean_tests, relay
 from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.coefficients import ROUNDING
+from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annexes.rounds import slopes
 from ragrelay.annexes.rounds.queries import STATE
 from ragrelay.base.vocabulary.columns import REFERENCES, STUDY_PART, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
+UNTESTED = "no verdict: its error rate is not known for queries that a model writes"
 _REFERENCES = REFERENCES._replace(about="name of the reference set")
 SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
 """Columns of round_slopes.csv."""
@@ -68,6 +70,8 @@ class RoundStudy(NamedTuple):
     rounds: Sequence[Round]
     seeds: Sequence[int]
     clusters: Clusters | None = None
+    tested: bool = True
+    """Whether slopes have verdicts."""
 
     @property
     def reference(self) -> str:
@@ -97,8 +101,9 @@ class RoundStudy(NamedTuple):
 
 def round_slopes(study: RoundStudy) -> pl.DataFrame:
     """Return SLOPES without STUDY_PART: the rows of slopes.round_slopes for each set of references."""
+    without = {} if study.tested else {"verdict": UNDECIDED, "reason": UNTESTED}
     rows = [
-        {"references": references, **row}
+        {"references": references, **row, **without}
         for references in study.sets()
         for row in slopes.round_slopes(_steps(study, references))
     ]

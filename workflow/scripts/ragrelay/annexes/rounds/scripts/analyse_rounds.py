@@ -33,6 +33,7 @@ with job_log(snakemake.log[0], snakemake.input):
         ],
         params.seeds,
         numbered_clusters(*inputs.get("clusters") or [None]),
+        params.tested,
     )
     write_csv(named(round_slopes(study), snakemake.wildcards), snakemake.output.round_slopes)
     write_csv(named(round_scores(study), snakemake.wildcards), snakemake.output.round_scores)

@@ -7,7 +7,8 @@ from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):
-    queries, contexts = (pl.read_parquet(snakemake.input[name]) for name in ("queries", "contexts"))
+    inputs = snakemake.input
+    queries, contexts = (pl.read_parquet(path) for path in (inputs.queries, inputs.contexts))
     template, params = Template(**snakemake.params.template), snakemake.params
-    for number, path in enumerate(snakemake.output, start=2):
+    for number, path in enumerate(snakemake.output, start=params.first):
         write_parquet(estimated_prompts(queries, contexts, template, number * params.k, params.seeds), path)

@@ -1,0 +1,16 @@
+"""Lay out the requests for the next round's queries, with the passages shown so far."""
+
+import polars as pl
+from ragrelay.annexes.rounds.prompts import query_requests
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.collection import open_collection
+from ragrelay.execution.jobs.scripts import job_log
+from ragrelay.prompting.templates import Template
+
+with job_log(snakemake.log[0], snakemake.input):
+    inputs, params = snakemake.input, snakemake.params
+    shown = pl.read_parquet(inputs.prompts)
+    texts = open_collection(params.dataset).texts(shown["docnos"].explode().drop_nulls().unique().sort().to_list())
+    questions = pl.read_parquet(inputs.questions)
+    requests = query_requests(questions, shown, texts, Template(**params.template), params.seeds)
+    write_parquet(requests, snakemake.output[0])
