@@ -64,10 +64,10 @@ def test_the_plan_counts_later_rounds_before_their_prompts_are_there(study: Sand
 def test_a_round_shows_what_was_shown_before_and_then_what_is_new(study: Sandbox) -> None:
     first = pl.read_parquet(study.results / f"small/prompts/tian2025/{REFERENCE}/descending/k2.parquet")
     shown = dict(first.select("qid", "docnos").iter_rows())
+    cells = study.results / f"small/answers/demo-lm/{REFERENCE}/descending/k2"
     answers = {
-        seed: dict(pl.read_parquet(path).select("qid", "answer").iter_rows())
+        seed: dict(pl.read_parquet(cells / f"seed{seed}.parquet").select("qid", "answer").iter_rows())
         for seed in (1, 2)
-        for path in study.results.glob(f"small/answers/demo-lm/{REFERENCE}/*descending*k2*seed{seed}*.parquet")
     }
     queries = pl.read_parquet(study.results / f"{FOLDER}/queries/demo-lm.parquet")
     questions = dict(pl.read_parquet(study.results / "small/collection/queries.parquet")["qid", "query"].iter_rows())
