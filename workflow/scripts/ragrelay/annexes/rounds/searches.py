@@ -124,7 +124,7 @@ def _measured(
     """Fill in ``value``: every state is measured as a query of its own, with the judgements of its question."""
     numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
     run = pl.DataFrame(ranking, schema={"qid": pl.String, "docno": pl.String, "rank": pl.Int64}, orient="row")
-    # Several passages of a list may be repeated: each gets an id of its own, which nobody judged.
+    # A list may repeat several passages: each gets an id that nobody judged.
     run = run.with_columns(pl.when(docno="").then(pl.format("repeated {}", "rank")).otherwise("docno").alias("docno"))
     judged = numbered.select("row", "qid").join(qrels, on="qid").select(qid="row", docno="docno", label="label")
     measured = measure_ranking(run, judged, [measure], [k], lowest, numbered["row"].to_list())
