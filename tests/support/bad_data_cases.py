@@ -41,7 +41,7 @@ DATA_CASES = {
         Case("Zero-width character in a qid", line(QUERIES, "q3\u200b\twhere does rice grow")),
         Case("NUL in a query", line(QUERIES, "q3\twhere does rice\0 grow")),
         Case("Terminal code in a query", line(QUERIES, "q3\twhere does \033[1mrice grow")),
-        Case("Query of invisible characters", line(QUERIES, "q3\t\u200b\u2060")),
+        Case("Query with only invisible characters", line(QUERIES, "q3\t\u200b\u2060")),
         Case("Line ends of old Macs", file(QUERIES, "q1\thow does the heart pump blood\rq2\twhere does tea grow\r")),
         Case("Not UTF-8", file(QUERIES, "q1\tcafé".encode("latin-1"))),
         Case("UTF-16", file(QUERIES, "q1\ttea".encode("utf-16"))),
@@ -52,16 +52,16 @@ DATA_CASES = {
     "Passages": [
         Case("Number of 5,000 digits", line(PASSAGES, f'{{"doc_id": "d4", "text": "rice", "n": {"9" * 5000}}}')),
         Case("Nesting of 100,000", line(PASSAGES, '{"doc_id": "d4", "text": ' + "[" * 100_000)),
-        Case("Line that is no JSON", line(PASSAGES, '{"doc_id": "d4", "text": "rice')),
+        Case("Line that isn't JSON", line(PASSAGES, '{"doc_id": "d4", "text": "rice')),
         Case("Missing key", line(PASSAGES, '{"docno": "d4", "text": "rice"}')),
-        Case("doc_id that is no text", line(PASSAGES, '{"doc_id": 4.5, "text": "rice"}')),
+        Case("doc_id that isn't text", line(PASSAGES, '{"doc_id": 4.5, "text": "rice"}')),
         Case("doc_id twice", line(PASSAGES, '{"doc_id": "d1", "text": "rice"}')),
         Case("Half a character", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
         Case("Terminal codes in a doc_id", line(PASSAGES, '{"doc_id": "\\u001b[2J 4", "text": "rice"}')),
         Case("NUL in a doc_id", line(PASSAGES, '{"doc_id": "d4\\u0000x", "text": "rice"}')),
         Case("Invisible letter in a doc_id", line(PASSAGES, '{"doc_id": "d4\u3164", "text": "rice"}')),
         Case("NUL in a text", line(PASSAGES, '{"doc_id": "d4", "text": "ri\\u0000ce"}')),
-        Case("No text but of invisible characters", file(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
+        Case("Texts with only invisible characters", file(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
         Case("Key twice", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
         Case("Both plain and gzipped", file(PASSAGES + ".gz", gzip.compress(b'{"doc_id": "d4", "text": "rice"}\n'))),
         Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
@@ -69,7 +69,7 @@ DATA_CASES = {
     ],
     "Judgements": [
         Case("Wrong number of columns", line(QRELS, "q2 d2 1")),
-        Case("Label that is no integer", line(QRELS, "q2 0 d2 1.5")),
+        Case("Label that isn't an integer", line(QRELS, "q2 0 d2 1.5")),
         Case("Zero-width character in a docno", line(QRELS, "q2 0 d\u200b2 1")),
         Case("No-break space for a blank", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
@@ -82,7 +82,7 @@ DATA_CASES = {
     ],
     "Runs": [
         Case("Wrong number of columns", line(RUN, "q1 Q0 d3 3 0.5")),
-        Case("Score that is no number", line(RUN, "q1 Q0 d3 3 nan mine")),
+        Case("Score that isn't a number", line(RUN, "q1 Q0 d3 3 nan mine")),
         Case("Score in Python's notation", line(RUN, "q1 Q0 d3 3 1_000 mine")),
         Case("Score in digits of another script", line(RUN, "q1 Q0 d3 3 \u0663 mine")),
         Case("Score beyond single precision", line(RUN, "q1 Q0 d3 3 1e39 mine")),
@@ -123,7 +123,7 @@ DATA_CASES = {
         )),
     ],
     "Nuggets": [
-        Case("Nuggets from nowhere", nuggets(generator="lm")),
+        Case("Nuggets without a source", nuggets(generator="lm")),
         Case("Nuggets from a file and from a generator", nuggets(path="nuggets.jsonl", written_by="lm")),
         Case("No file of nuggets", nuggets()),
         Case("A broken line of nuggets", nuggets(NUGGETS + '{"qid": "q2", "nuggets": [')),
@@ -133,7 +133,7 @@ DATA_CASES = {
         Case("Two lists of a query", nuggets(NUGGETS * 2)),
         Case("A flipped bit in a Parquet file of nuggets", both(
             nuggets(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
-        Case("Nuggets of other queries alone", nuggets(NUGGETS.replace("q1", "q7"))),
+        Case("Nuggets for other queries only", nuggets(NUGGETS.replace("q1", "q7"))),
         Case("A writer of nuggets that isn't there", nuggets(written_by="lmm")),
         Case("A retriever of nuggets' passages outside the grid", nuggets(
             written_by="lm", retriever="rerank", list_tokens=99

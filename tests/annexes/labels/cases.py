@@ -76,8 +76,8 @@ BAD_INPUT = {
         Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
         Case("A flipped bit in a Parquet file of labels", annotated(
             "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
-        Case("Labels of no query", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
-        Case("Labels of other passages alone", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
+        Case("Labels for other queries only", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
+        Case("Labels for other passages only", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
         Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
         Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),

@@ -58,7 +58,7 @@ class DatasetSource(Kind):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """Require at least one reference grade in the configuration. Jobs that read no references get none.
+        """Require at least one reference grade in the configuration. Only a job's parameters may have none.
 
         Args:
             given: The entry as written in the configuration.
@@ -128,6 +128,6 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
-    """Raise InputError if one of the grid's datasets has no gold answers. ``expected`` says what needs them."""
+    """Raise InputError if a dataset in the grid has no gold answers; ``expected`` names the feature that needs them."""
     for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

@@ -327,7 +327,7 @@ class Generator(GeneratorKind):
 
     @classmethod
     def thought_budget(cls, definition: Mapping[str, Any]) -> int:
-        """Return the budget of a thought, 0 if the generator does not think."""
+        """Return a thought's budget in tokens, or 0 if the generator doesn't think."""
         return thought_budget(definition)
 
     @classmethod

@@ -199,12 +199,12 @@ class Intervention(Kind):
 
 
 class OfOwnPassages(Intervention):
-    """An intervention on each passage of the context in turn; relevant ones are compared with non-relevant ones."""
+    """Base class for interventions that change each passage in a context in turn, and compare relevant with others."""
 
     population = "with a relevant and a non-relevant passage in the top {k}"
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return the context as it was, then with each passage changed."""
+        """Return the unchanged context, then the context with each passage changed."""
         arms = {given.arm(passage.label) for passage in given.context}
         if RELEVANT not in arms or OTHER not in arms:
             lacking = "relevant" if RELEVANT not in arms else "judged non-relevant"
