@@ -46,7 +46,7 @@ def test_slopes_of_the_steps_are_alike_with_the_fixed_ideal() -> None:
 
 
 def test_drawn_searches_start_from_one_state() -> None:
-    """All seeds have the first step's lists; equal lists have one answer, and a passage counts once."""
+    """All seeds have the first step's lists; equal lists have equal answers, and a passage counts once."""
     studies = Studies.of(World(lists=3, seeds=2, equal=0.5), 20, 3)
     for draw in range(3):
         cells = studies.cells(draw)

@@ -1,4 +1,4 @@
-"""Slopes over search rounds: by hand, against relay on a study with one round, and what must not change them."""
+"""Slopes over search rounds: by hand, against relay with a single round, and which changes must leave them."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_two_queries_and_two_rounds_by_hand() -> None:
 
 
 def study(queries: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Utility, retrieval and contexts of one cell, with a missing answer, from ``drawn``."""
+    """A cell's utility, retrieval and contexts, with a missing answer, from ``drawn``."""
     given = drawn(3, queries)
     frame = pl.DataFrame([
         {"retriever": name, "ordering": "descending", "k": 2, "qid": f"q{query:03}", "references": "lenient",
