@@ -49,16 +49,17 @@ def states(*rows: tuple[str, int, str, list[str]]) -> pl.DataFrame:
 
 
 def test_the_next_query_is_the_question_and_the_answer_of_its_seed() -> None:
-    answers = pl.DataFrame({"qid": ["a", "b", "a", "b"], "seed": [1, 1, 2, 2], "answer": ["x", "y", "z", None]})
+    answers = pl.DataFrame({"qid": ["a", "b", "a"], "seed": [1, 1, 2], "answer": ["x", "y", None]})
     prompts = pl.DataFrame({"qid": ["a"], "docnos": [["d1", "d0"]]})
-    made = round_queries(QUERIES, answers, prompts, "answer")
+    made = round_queries(QUERIES, answers, prompts, "answer", [1, 2])
     assert made.rows() == [
-        ("a", 1, "first x", ["d1", "d0"]), ("b", 1, "second y", []), ("a", 2, "first z", ["d1", "d0"]),
+        ("a", 1, "first x", ["d1", "d0"]), ("a", 2, "first", ["d1", "d0"]), ("b", 1, "second y", []),
         ("b", 2, "second", []),
-    ]  # fmt: skip
+    ], "a question without an answer, or for which nothing was found, has a row, too"  # fmt: skip
     of_seed = prompts.with_columns(seed=pl.lit(2, pl.Int64))
-    assert round_queries(QUERIES, answers, of_seed, "same")["query"].to_list() == ["first", "second"] * 2
-    assert round_queries(QUERIES, answers, of_seed, "same")["shown"].to_list() == [[], [], ["d1", "d0"], []]
+    again = round_queries(QUERIES, answers, of_seed, "same", [1, 2])
+    assert again["query"].to_list() == ["first", "first", "second", "second"]
+    assert again["shown"].to_list() == [[], ["d1", "d0"], [], []]
 
 
 def test_a_query_that_is_asked_for_is_the_first_line_of_the_reply() -> None:
@@ -66,7 +67,12 @@ def test_a_query_that_is_asked_for_is_the_first_line_of_the_reply() -> None:
         {"qid": ["a", "b", "a", "b"], "seed": [1, 1, 2, 2], "answer": [" more \nor less", "", None, "\nx"]}
     )
     prompts = pl.DataFrame({"qid": ["a"], "docnos": [["d1"]]})
-    assert round_queries(QUERIES, replies, prompts, "ask")["query"].to_list() == ["more", "second", "first", "x"]
+    assert round_queries(QUERIES, replies, prompts, "ask", [1, 2])["query"].to_list() == [
+        "more",
+        "first",
+        "second",
+        "x",
+    ]
     made = query_requests(QUERIES, prompts, TEXTS, TEMPLATE, [1, 2])
     assert made.select("qid", "seed", "docnos").rows() == [
         ("a", 1, ["d1"]),
@@ -192,6 +198,18 @@ def test_a_missing_answer_counts_as_0_and_its_share_is_told() -> None:
     assert row["p"] == pytest.approx((own[0] + own[1] + own[2]) / 4) and row["missing"] == 0.25
     assert (row["better"], row["worse"]) == (1, 2) and row["empty"] == 0.5 and row["repeated"] == 10 / 12
     assert row["prompt_tokens"] == 20 and round_scores(study)["round"].to_list() == [0, 1, 1, 2]
+
+
+def test_a_query_without_passages_has_the_answer_without_context() -> None:
+    study = study_of(4)
+    lacking = study._replace(
+        contexts=study.contexts.filter(~((pl.col("retriever") == "bm25") & (pl.col("qid") == "q01")))
+    )
+    (row,) = lacking.first("lenient").filter(retriever="bm25", qid="q01").to_dicts()
+    assert row["p"] == row["p0"] != study.first("lenient").filter(retriever="bm25", qid="q01")["p"].item()
+    lost = study._replace(rounds=[later("bm25", [0.5] * 3, [["x"]] * 3)])
+    with pytest.raises(ValueError, match="round 2 has other questions"):
+        round_slopes(lost)
 
 
 def test_slopes_of_queries_that_a_model_writes_have_no_verdict() -> None:

@@ -130,3 +130,6 @@ def test_a_changed_list_reruns_nothing_of_the_reference(study: Sandbox) -> None:
     with changed(study, more):
         plan = study.planned()
         assert plan["write_round_queries"] == 1 and plan["search_round"] == 3
+        study.snakemake("plan")
+        table = pl.read_csv(study.results / "plan.csv").filter(job="generate_round_answers")
+        assert table["retriever"].to_list() == ["round 2", "round 3"] and table["to_make"][0] == 0 < table["to_make"][1]

@@ -1,5 +1,7 @@
 """Write the queries of a round from the answers of the round before."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
@@ -16,15 +18,20 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 
 
-def round_queries(queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return COLUMNS: a row per question and seed, in the order of ``answers`` (qid, seed, answer).
+def round_queries(
+    queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
+) -> pl.DataFrame:
+    """Return COLUMNS: a row per question of ``queries`` (qid, query) and seed.
 
-    ``queries``: qid, query; ``prompts``: qid, docnos and maybe seed, of the reference's prompts in the round before; a
-    question without a row there has shown nothing. ``kind``: `answer` searches for the question followed by the answer
-    (Iter-RetGen: Shao et al., Findings of EMNLP 2023); `ask` for the answer's first line, a reply to the request for a
-    query; `same` for the question again. Where there is no such text, the query is the question.
+    ``answers``: qid, seed, answer, maybe without questions for which nothing was found. ``prompts``: qid, docnos and
+    maybe seed, of the reference's prompts in the round before; a question without a row there has shown nothing.
+    ``kind``: `answer` searches for the question followed by the answer (Iter-RetGen: Shao et al., Findings of EMNLP
+    2023); `ask` for the answer's first line, a reply to the request for a query; `same` for the question again. Where
+    there is no such text, the query is the question.
     """
-    states = answers.select(*STATE, "answer").join(queries.select("qid", "query"), on="qid", maintain_order="left")
+    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    states = queries.select("qid", "query").join(of_seeds, how="cross", maintain_order="left_right")
+    states = states.join(answers.select(*STATE, "answer"), on=STATE, how="left", maintain_order="left")
     shown = prompts.select("qid", *(name for name in ("seed",) if name in prompts.columns), shown="docnos")
     keys = [name for name in STATE if name in shown.columns]
     line = pl.col("answer").str.strip_chars().str.split("\n").list.first().str.strip_chars()

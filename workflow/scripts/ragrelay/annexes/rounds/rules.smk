@@ -80,6 +80,7 @@ rule write_round_queries:
         env("analysis")
     params:
         next_query=rounds.settings and rounds.settings.next_query,
+        seeds=study.grid.seeds,
         code=code_of("rounds/write_round_queries.py"),
     script:
         "scripts/write_round_queries.py"

@@ -84,10 +84,11 @@ class RoundStudy(NamedTuple):
         return [name for name in names.unique().sort() if not name.endswith(UNSEEN)]
 
     def first(self, references: str) -> pl.DataFrame:
-        """Return retriever, qid, p, p0 in round 1: a missing answer counts as 0, an empty ranking as P₀."""
+        """Return retriever, qid, p, p0 in round 1: a missing answer counts as 0, a query without passages as P₀."""
         rows = self.utility.filter(pl.col("retriever").is_in(self.retrievers), references=references)
+        rows = rows.join(self.contexts.select("retriever", "qid", found=True), on=["retriever", "qid"], how="left")
         share = pl.col("n_seeds") / len(self.seeds)
-        p = pl.when(pl.col("without_results").fill_null(value=False)).then("p").otherwise(pl.col("p") * share)
+        p = pl.when("found").then(pl.col("p") * share).otherwise("p0")
         return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
 
     def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
@@ -121,6 +122,8 @@ def _steps(study: RoundStudy, references: str) -> dict[int, list[relay.Cell]]:
             states.with_columns(retriever=pl.lit(each.retriever)) for each, states in later if each.number == step
         )
         steps[step] = []
+        if set(of_round["qid"]) != set(first["qid"]):
+            raise ValueError(f"round {step} has other questions than round 1")
         keys = STATE if "seed" in before.columns else ["qid"]
         with_before = of_round.join(before, on=keys, how="left").rename({"before": "p0"})
         for (_,), states in with_before.partition_by("seed", as_dict=True, maintain_order=True).items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from ragrelay.execution.plan.generator_plan import GeneratorPlan
-from ragrelay.execution.plan.plan import ANSWERS
+from ragrelay.execution.plan.plan import ANSWERS, NAMES
 from ragrelay.execution.plan.plan import plan_jobs as plan_as_given
 from ragrelay.execution.plan.work import Job
 
@@ -70,7 +70,8 @@ def plan_generation(
 
 def _too_few(job: Job, table: pl.DataFrame, planned: Mapping[str, GeneratorPlan], at_once: int | None) -> str:
     """Return a line if more shards would end long jobs sooner, else an empty text."""
-    [row] = table.filter(dataset=job.dataset, generator=job.generator, job=job.rule).iter_rows(named=True)
+    names = dict(zip(NAMES, (job.dataset, job.generator, job.retriever, job.rule), strict=True))
+    [row] = table.filter(**names).iter_rows(named=True)
     gpus = planned[job.generator].price("answers").gpus
     if at_once is None or job.shards >= at_once or not gpus or not row["gpu_hours"]:
         return ""

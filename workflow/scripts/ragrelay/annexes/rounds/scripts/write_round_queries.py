@@ -13,5 +13,6 @@ with job_log(snakemake.log[0], snakemake.input):
         pl.concat(pl.read_parquet(path, columns=["qid", "seed", "answer"], glob=False) for path in paths),
         pl.read_parquet(inputs.prompts),
         snakemake.params.next_query,
+        snakemake.params.seeds,
     )
     write_parquet(table, snakemake.output[0])
