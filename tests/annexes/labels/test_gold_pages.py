@@ -51,7 +51,10 @@ WRONG: dict[str, tuple[list[Any], str]] = {
         [STRANGER],
         "found 1 records, none for a query of the dataset; expected the ids or texts of the dataset's queries",
     ),
-    "no output": ([BY_ID, {"id": "2"}], "line 2: found another record; expected output with provenance with title"),
+    "no output": (
+        [BY_ID, {"id": "2"}],
+        "line 2: found another record; expected output with provenance that has a title",
+    ),
     "no title": ([{"id": "1", "output": [{"provenance": [{"wikipedia_id": 5}]}]}], "line 1: found another record"),
     "a list": ([[1]], "line 1: found JSON list; expected one JSON object"),
 }

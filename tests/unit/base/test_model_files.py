@@ -235,9 +235,7 @@ def test_a_chat_needs_a_chat_template(tmp_path: Path, tiny_llama: Path) -> None:
         generator.check("config key 'x", _Here())  # type: ignore[arg-type]
         (folder / "chat_template.jinja").unlink()
         (folder / "chat_template.json").write_text('{"chat_template": "{{ a }}"}')
-        with pytest.raises(
-            InputError, match=r"but chat_template\.json, which processors of images read, and tokenizers"
-        ):
+        with pytest.raises(InputError, match=r"but chat_template\.json, which image processors read and tokenizers"):
             generator.check("config key 'x", _Here())  # type: ignore[arg-type]
         (folder / "chat_template.json").unlink()
         for names, refused in ((["rag", "tool_use"], True), (["rag", "default"], False)):

@@ -322,7 +322,7 @@ def test_the_page_has_no_word_of_a_result(study: Unfinished) -> None:
     made = made._replace(scorers=[*made.scorers, unscored])
     page = study.folder / "results-preview/preview.html"
     text = render_preview("mine", [made, other], datetime(2026, 1, 2, 3, 4), study.results, page)
-    assert "take them as independent" not in text
+    assert "treat them as independent" not in text
     clustered = render_preview("mine", [made], datetime(2026, 1, 2), study.results, page, ["talks"])
     assert "Queries of talks come in clusters; these intervals treat them as independent." in clustered
     main = re.sub(r"<[^>]+>", " ", text[text.index("<main") : text.index("</main>")])

@@ -117,9 +117,9 @@ def test_a_template_that_reads_the_clock_needs_a_date(tmp_path: Path, template: 
     with pytest.raises(InputError) as error:
         tokenizer(model, chat=True)("hello")
     assert str(error.value) == (
-        f"chat template of model {str(model)!r}: found one that reads the clock (strftime_now('%d %b %Y')), so that "
-        "prompts change from day to day; expected date: YYYY-MM-DD in the generator's entry, the day that prompts are "
-        "to name"
+        f"chat template of model {str(model)!r}: found a template that reads the clock (strftime_now('%d %b %Y')), so "
+        "prompts would change from day to day; expected date: YYYY-MM-DD in the generator's entry, the date that "
+        "prompts should have"
     )
     dated = tokenizer(model, chat=True, date="2026-01-31")
     for text in ("hello", LITERAL):
@@ -165,8 +165,8 @@ def test_a_template_that_leaves_a_part_out(tmp_path: Path, template: str, system
     with pytest.raises(InputError) as error:
         made("hello", system)
     assert str(error.value).endswith(
-        f"found one that leaves out the {part} part, so that prompts that differ become the same; expected one that "
-        "writes it"
+        f"found a template that leaves out the {part} part, so different prompts would become identical; expected one "
+        "that includes it"
     )
     if part == "system":
         assert made("hello"), "there is nothing to leave out"
