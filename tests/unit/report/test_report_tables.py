@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import STUDY_PART
 from ragrelay.report import statistics_tables
 from ragrelay.report import transmission_tables as tables
-from ragrelay.report.display.numbers import number
+from ragrelay.report.display.numbers import number, with_interval
 from ragrelay.report.display.outputs import available, file_name, resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.tables import records_table
@@ -138,7 +138,8 @@ def test_differences_and_variances_are_those_of_their_files(files: dict, section
     for row in kept:
         against = f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"
         key = (row["comparison"], row["retriever"], row["ordering"], row["k"], row["references"], against)
-        assert found[key] == number(float(row["difference"]) if row["difference"] else None, 2)
+        value, low, high = (float(row[name]) if row[name] else None for name in ("difference", "low", "high"))
+        assert found[key] == with_interval(value, low, high, 2).split(" ")[0]
     variances = statistics_tables.variance_table(section)
     between = {tuple(row[name] for name in ("retriever", "ordering", "k", "references")): row["variance_queries"]
                for row in rows_of(file_of(files, "variance"))}  # fmt: skip
