@@ -120,6 +120,9 @@ rule explore_queries:
         effects=lambda wildcards: [
             path for annex in annexes() for path in annex.explored(study, dict(wildcards.items()))
         ],
+        blocks=lambda wildcards: [
+            path for annex in annexes() for path in annex.explored_blocks(study, dict(wildcards.items()))
+        ],
     output:
         directory(files.explorer),
     log:

@@ -93,7 +93,7 @@
       const [, , finish, tokens, dropped] = cell.answers[members[0]];
       const score = scores[members[0]];
       const seeds = members.map((at) => cell.answers[at][0]).join(", ");
-      const facts = [`P ${number(score?.[0])}`, `${tokens} tokens`];
+      const facts = [`P ${number(score?.[0])}`, `${tokens ?? "unknown"} tokens`];
       if (finish === "length") facts.push("cut at max_tokens");
       else if (finish !== "stop") facts.push(`ended by ${finish}`);
       if (dropped) facts.push(`${dropped} passages left out of the prompt to fit the window`);
@@ -107,7 +107,7 @@
         const where = at >= 0 ? `in the context, position ${at + 1}` : "not in the context";
         const head = make("summary", {}, "best-matching reference ", make("code", {}, docno), " ", labelBadge(label), ` ${where}`);
         item.append(make("details", {}, head, make("p", { lang: "" }, words)));
-      } else if (!score && answer !== null) {
+      } else if (!score && answer !== null && cell.means) {
         item.append(make("p", { class: "note" }, "No reference in this set for the query."));
       }
       list.append(item);
@@ -135,6 +135,20 @@
     article.append(make("h5", {}, "Answers"), answersOf(value, cell, references));
     return article;
   };
+
+  // A block that an annex adds below the cells: rows of a text, each with lists of passages and the answers to them.
+  const blockOf = (value, block, references, colours) => make("section", { class: "block" }, make("h3", {}, block.title),
+    ...block.rows.flatMap((row) => [
+      make("h4", {}, row.title),
+      row.text === null ? null : make("blockquote", { lang: "" }, row.text),
+      make("div", { class: "cells" }, ...row.lists.map((cell) => {
+        const context = cell.context.length ? contextOf(value, cell, new Map(), references) : null;
+        const article = make("article", { "data-of": cell.retriever }, make("h5", {}, tools.shown(cell.retriever)),
+          make("p", { class: "figures" }, cell.note), context, answersOf(value, cell, references));
+        if (colours[cell.retriever]) article.style.setProperty("--own", colours[cell.retriever]);
+        return article;
+      })),
+    ]));
 
   // All contexts of the query at a glance: a button per cell, tinted by its utility and labelled with it.
   const mapOf = (value, part, references) => {
@@ -312,6 +326,7 @@
       mapOf(value, part, references),
       differenceOf(value, cells),
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
+      ...(value.blocks || []).map((block) => blockOf(value, block, references, part.colours)),
     ].filter((one) => one !== null));
     place.querySelector(".difference")?.addEventListener("toggle", (event) => { differing = event.target.open; });
     tools.mark(place);

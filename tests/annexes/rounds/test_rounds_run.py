@@ -113,6 +113,17 @@ def test_tables_and_page_tell_of_the_rounds(study: Sandbox) -> None:
     assert "Is relevance relayed at each step of a search?" in page and "Too few queries to say whether" in page
 
 
+def test_the_explorer_has_the_query_and_the_lists_of_the_round(study: Sandbox) -> None:
+    asked = pl.read_parquet(study.results / f"{FOLDER}/queries/demo-lm.parquet").select("qid", "query")
+    folder, found = study.results / "report/explorer/small_demo-lm_minilm", set()
+    for path in folder.glob("*.js"):
+        value = json.loads(path.read_text(encoding="utf-8").removeprefix("ragrelay.query(").removesuffix(");\n"))
+        (block,) = value["blocks"]
+        found |= {(value["qid"], row["text"]) for row in block["rows"]}
+        assert all([one["retriever"] for one in row["lists"]] == [REFERENCE, OTHER, TWIN] for row in block["rows"])
+    assert found == set(asked.rows())
+
+
 def test_a_changed_list_reruns_nothing_of_the_reference(study: Sandbox) -> None:
     assert study.planned() == {}, "nothing is left to do"
 

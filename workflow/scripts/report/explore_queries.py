@@ -19,5 +19,6 @@ with job_log(snakemake.log[0], snakemake.input):
         retrieval=files["retrieval"].by("retriever"),
         utility=inputs.utility,
         effects=inputs.effects,
+        blocks=inputs.blocks,
     )
     explore_queries(sources, snakemake.output[0])

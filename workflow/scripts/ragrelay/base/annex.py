@@ -190,6 +190,18 @@ class Annex:
         """
         return []
 
+    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+        """List the tables with blocks that the query explorer shows below the contexts of a query.
+
+        Args:
+            study: The study.
+            section: The section's dataset, generator and scorer.
+
+        Returns:
+            Parquet files with the columns in report.query_explorer.reading.BLOCK; none by default.
+        """
+        return []
+
     def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
         """List the files that count what the annex left out.
 

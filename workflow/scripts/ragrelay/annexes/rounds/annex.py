@@ -79,6 +79,10 @@ class Rounds(Annex):
         pattern = self.files.left_out
         return {"round_answers": ("rounds", pattern, pattern.each(jobs))} if jobs else {}
 
+    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+        rounds = self.of_rules(study)
+        return [self.files.explored.at(**section)] if rounds.later and section in rounds.sections else []
+
     def page_params(self, study: CheckedStudy) -> Any:
         return self.of_rules(study).shown or None
 

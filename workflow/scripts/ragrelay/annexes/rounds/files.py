@@ -22,4 +22,6 @@ left_out = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.l
     "counts of contexts over the window, and of missing answers, by reason")
 scores = StudyFile("{dataset}/rounds/{round}/scores/{scorer}/{generator}/{retriever}.parquet",
     "score_round_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
+explored = StudyFile("{dataset}/rounds/explored/{scorer}/{generator}.parquet", "explore_rounds",
+    "the later rounds of each query, for the query explorer", "ragrelay.report.query_explorer.reading:BLOCK")
 # fmt: on

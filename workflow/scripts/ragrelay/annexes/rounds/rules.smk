@@ -312,6 +312,34 @@ rule analyse_rounds:
         "scripts/analyse_rounds.py"
 
 
+rule explore_rounds:
+    """Write the later rounds of each query, for the query explorer."""
+    input:
+        dataset_files=of_job(collection.files),
+        qrels=files.qrels,
+        queries=round_files.queries.each({"round": number} for number in rounds.later),
+        contexts=rounds.all_of(round_files.contexts),
+        answers=rounds.all_of(round_files.answers),
+        scores=rounds.all_of(round_files.scores),
+    output:
+        round_files.explored,
+    log:
+        "<logs>/explore_rounds/{dataset}/{scorer}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+        scorer=any_of(scoring.computed),
+    conda:
+        env("retrieval")
+    params:
+        dataset=of_job(collection.of_jobs),
+        patterns={name: getattr(round_files, name) for name in ("queries", "contexts", "answers", "scores")},
+        retrievers=rounds.retrievers,
+        listing=rounds.listing,
+        code=code_of("rounds/explore_rounds.py", of_job(collection.module)),
+    script:
+        "scripts/explore_rounds.py"
+
+
 rule draw_rounds:
     """Draw P by round."""
     input:

@@ -24,7 +24,8 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
     (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]) and ``effects`` of
     single passages (by references: [index in passages, what it is, value of P]); of a processed
     retriever ``shown`` (indexes in shown, parallel to context) and ``emptied`` (indexes in passages); if there are any,
-    ``thoughts``, and ``shown``, what processors made of passages: distinct texts.
+    ``thoughts``, ``shown``, what processors made of passages: distinct texts, and ``blocks`` (title, ``rows``: title,
+    text, ``lists``: retriever, note, and context, answers and scores as in cells).
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -83,15 +84,49 @@ def _value(qid: str, query: str, own: Frames) -> Json:
         measured[row["retriever"], row["k"]][row["measure"]] = _rounded(row["value"])
     for (retriever, _, k), cell in cells.items():
         cell["measures"] = measured.get((retriever, k), {})
+    passages = [list(row) for row in own["passages"].select("docno", "label", "text").iter_rows()]
+    blocks = _blocks(own["blocks"], passages, places, texts)
     return {
         "qid": qid,
         "query": query,
-        "passages": [list(row) for row in own["passages"].select("docno", "label", "text").iter_rows()],
+        "passages": passages,
         "answers": list(texts),
         "cells": list(cells.values()),
         **({"thoughts": list(thoughts)} if thoughts else {}),
         **({"shown": list(shown)} if shown else {}),
+        **({"blocks": blocks} if blocks else {}),
     }
+
+
+def _blocks(
+    answers: pl.DataFrame, passages: list[list[Any]], places: dict[str, int], texts: dict[str, int]
+) -> list[Json]:
+    """Return the blocks of one query. Passages and texts that no cell has are added to the arguments."""
+    blocks: dict[str, dict[tuple[str, str], dict[str, Json]]] = defaultdict(lambda: defaultdict(dict))
+    names = dict.fromkeys(score["references"] for scores in answers["scores"] for score in scores)
+    for row in answers.iter_rows(named=True):
+        for passage in row["passages"]:
+            if passage["docno"] not in places:
+                places[passage["docno"]] = len(passages)
+                passages.append([passage[name] for name in ("docno", "label", "text")])
+        cell = blocks[row["block"]][row["title"], row["text"]].setdefault(row["retriever"], {
+            "retriever": row["retriever"],
+            "note": row["note"],
+            "context": [places[passage["docno"]] for passage in row["passages"]],
+            "answers": [],
+            "scores": {name: [] for name in names},
+        })  # fmt: skip
+        at = texts.setdefault(row["answer"], len(texts))
+        cell["answers"].append([row["seed"], at, row["finish_reason"], row["answer_tokens"], 0])
+        p = {score["references"]: score["p"] for score in row["scores"]}
+        for name, values in cell["scores"].items():
+            values.append([_rounded(p[name]), None] if name in p else None)
+    return [
+        {"title": title, "rows": [
+            {"title": row, "text": text, "lists": list(lists.values())} for (row, text), lists in rows.items()
+        ]}
+        for title, rows in blocks.items()
+    ]  # fmt: skip
 
 
 def _thought(row: dict[str, Any], thoughts: dict[str, int]) -> list[Any]:

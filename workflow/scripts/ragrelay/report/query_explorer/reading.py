@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import QID, Column, schema_of, text
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
-from ragrelay.generation.answer_files import CONTEXT, read_answers
+from ragrelay.generation.answer_files import COLUMNS, CONTEXT, read_answers
 from ragrelay.generation.store import THOUGHT
 from ragrelay.retrieval.contexts import shown_texts
 
@@ -19,6 +20,20 @@ PROCESSED = {"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "docno": p
 EFFECT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "qid": pl.String,
           "docno": pl.String, "what": pl.String, "effect": pl.Float64}  # fmt: skip
 """Columns of effects of single passages on P; ``what`` says before the value what it is."""
+BLOCK = {
+    "qid": QID,
+    "block": text("title of a block below the query's contexts"),
+    "title": text("title of a row in the block; rows with equal titles and texts are one"),
+    "text": text("text below the row's title, such as a query; empty if there is none"),
+    "retriever": text("retriever of one list of passages in the row"),
+    "note": text("facts about this list"),
+    "passages": Column(pl.List(pl.Struct({"docno": pl.String, "label": pl.Int64, "text": pl.String})),
+                       "the list's passages in prompt order; the label is empty where unjudged"),
+    **{name: COLUMNS[name] for name in ("seed", "answer", "finish_reason", "answer_tokens")},
+    "scores": Column(pl.List(pl.Struct({"references": pl.String, "p": pl.Float64})),
+                     "the answer's score with each reference set"),
+}  # fmt: skip
+"""Columns of blocks, in the order of the page; one row per answer."""
 File = str | Path
 
 
@@ -39,6 +54,8 @@ class ExplorerFiles:
     utility: File
     effects: Sequence[File] = ()
     """Tables of annexes (CSV) with EFFECT."""
+    blocks: Sequence[File] = ()
+    """Tables of annexes with BLOCK."""
 
 
 Frames = dict[str, pl.DataFrame]
@@ -50,7 +67,7 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
     processed: retriever, k, docno, text (null = emptied) of the first k passages, where a processor changed texts;
     answers: ANSWER and THOUGHT (null where files lack it); effects: EFFECT; scores: SCORE; utility: UTILITY;
-    measures: measure, value.
+    measures: measure, value; blocks: BLOCK.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [
@@ -74,7 +91,9 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
         pl.read_csv(path, columns=list(EFFECT), schema_overrides=EFFECT).select(*EFFECT).filter(chosen)
         for path in files.effects
     ]
+    blocks = [pl.read_parquet(path, columns=list(BLOCK)).filter(chosen) for path in files.blocks]
     return {
+        "blocks": pl.concat([pl.DataFrame(schema=schema_of(BLOCK)), *blocks]),
         "effects": pl.concat([pl.DataFrame(schema=EFFECT), *effects]),
         "processed": pl.concat([pl.DataFrame(schema=PROCESSED), *processed]),
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
