@@ -9,8 +9,6 @@ from ragrelay.base.annex import Annex
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.vocabulary.orderings import ORDERINGS
-from ragrelay.prompting.templates import load_template
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 
 PLACE = "config key 'rounds."
 
@@ -50,6 +48,8 @@ class Rounds(Annex):
             expected = "a template" if given.query_prompt is None else "it only with next_query: ask"
             raise InputError(f"{PLACE}query_prompt'", repr(given.query_prompt or "none"), expected)
         if given.query_prompt is not None:
+            from ragrelay.prompting.templates import load_template
+
             load_template(study.template_path(given.query_prompt), study.folder)
         self._check_searches(study, "reference", given.reference)
         for name in given.retrievers:
@@ -57,6 +57,8 @@ class Rounds(Annex):
 
     def _check_searches(self, study: CheckedStudy, key: str, name: str) -> None:
         """Refuse a retriever that can't search for a query which an answer makes."""
+        from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
+
         dataset = study.grid.datasets[0]
         for stage in needed([name], study.config["retrievers"]):
             kind = RETRIEVER_KINDS.of(study.config["retrievers"][stage])
