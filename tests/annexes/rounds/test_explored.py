@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annexes.rounds.answers import COLUMNS as ANSWERS
-from ragrelay.annexes.rounds.explored import round_blocks, round_states
+from ragrelay.annexes.rounds.explored import explore_rounds, round_states
 from ragrelay.annexes.rounds.queries import SCHEMA as QUERIES
 from ragrelay.annexes.rounds.scores import SCHEMA as SCORES
 from ragrelay.annexes.rounds.searches import SCHEMA as CONTEXTS
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (3, "bm25"): states([], ["x"] * 3, 0.125),
     }
     qrels = pl.DataFrame({"qid": ["1", "1"], "docno": ["d8", "d2"], "label": [1, 2]})
-    blocks = round_blocks(rounds, qrels, TEXTS, "bm25", {"ordering": "descending", "k": 3, "measure": "nDCG"})
+    blocks = explore_rounds(rounds, qrels, TEXTS, "bm25", {"ordering": "descending", "k": 3, "measure": "nDCG"})
     blocks.write_parquet(path / "blocks.parquet")
     files = write_sources(path / "files")
     explore_queries(files, path / "plain")

@@ -24,7 +24,7 @@ def round_states(
     return states
 
 
-def round_blocks(
+def explore_rounds(
     rounds: Mapping[tuple[int, str], pl.DataFrame],
     qrels: pl.DataFrame,
     texts: Mapping[str, str],

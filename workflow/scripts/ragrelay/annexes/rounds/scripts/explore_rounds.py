@@ -3,7 +3,7 @@
 import itertools
 
 import polars as pl
-from ragrelay.annexes.rounds.explored import round_blocks, round_states
+from ragrelay.annexes.rounds.explored import explore_rounds, round_states
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
@@ -20,5 +20,5 @@ with job_log(snakemake.log[0], snakemake.input):
     }
     docnos = pl.concat([states["docnos"] for states in rounds.values()]).explode(empty_as_null=False).unique().sort()
     texts = open_collection(params.dataset).texts(docnos)
-    blocks = round_blocks(rounds, pl.read_parquet(inputs.qrels), texts, params.retrievers[0], params.listing)
+    blocks = explore_rounds(rounds, pl.read_parquet(inputs.qrels), texts, params.retrievers[0], params.listing)
     write_parquet(blocks, snakemake.output[0])
