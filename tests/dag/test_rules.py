@@ -148,7 +148,7 @@ def test_a_file_of_rules_says_what_goes_in_and_out(path: Path) -> None:
 
 
 def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
-    text = (ROOT / "profiles/README.md").read_text(encoding="utf-8").split("## Classes of rules")[1].split("\n## ")[0]
+    text = (ROOT / "profiles/README.md").read_text(encoding="utf-8").split("## Rule classes")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
     documented = {name: set(re.findall(r"`(\w+)`", rules)) for name, rules in rows}
     rules = [rule for rule in loaded_rules().values() if rule.kind]

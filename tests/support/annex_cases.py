@@ -61,5 +61,5 @@ def check_documented(found: set[str], documented: set[str]) -> None:
 def all_are_there() -> bool:
     """Whether no annex of docs/architecture.md has been taken away."""
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    listed = text.split("\n## Annexes\n")[1].partition(" Each is one directory")[0]
+    listed, _ = text.split("\n## Annexes\n")[1].split(" Each is a directory")
     return set(re.findall(r"`(\w+)`(?: \([^)]*\))?[,.]", listed)) == {annex.name for annex in annexes()}

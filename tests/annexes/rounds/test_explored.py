@@ -33,7 +33,7 @@ def states(docnos: list[str], answers: list[str | None], p: float) -> pl.DataFra
     """Query 1 with two seeds that search for the same, and query 2 with one; an answer may be missing."""
     keys = [("1", 1), ("1", 2), ("2", 1)]
     queries = [(*key, "pump more", ["d4"]) for key in keys]
-    lists = [(*key, docnos, 3, 3 - len(docnos), None if key[0] == "2" else 0.25) for key in keys]
+    lists = [(*key, docnos, 3, 3 - len(docnos), 0, None if key[0] == "2" else 0.25) for key in keys]
     told = [
         (*key, answer, None if answer is None else "stop", 9, None if answer is None else 4, "id", [])
         for key, answer in zip(keys, answers, strict=True)

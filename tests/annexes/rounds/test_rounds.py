@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import yaml
 from ragrelay.analysis import relay
-from ragrelay.annexes.rounds.prompts import estimated_prompts, longest_prompts, query_requests, round_prompts
-from ragrelay.annexes.rounds.queries import round_queries
+from ragrelay.annexes.rounds.prompts import ask_next_query, estimate_round_prompts, longest_prompts, round_prompts
+from ragrelay.annexes.rounds.queries import write_round_queries
 from ragrelay.annexes.rounds.searches import Searching, search_round
 from ragrelay.annexes.rounds.tables import Round, RoundStudy, round_scores, round_slopes
 from ragrelay.base.errors import InputError
@@ -51,13 +51,13 @@ def states(*rows: tuple[str, int, str, list[str]]) -> pl.DataFrame:
 def test_the_next_query_is_the_question_and_the_answer_of_its_seed() -> None:
     answers = pl.DataFrame({"qid": ["a", "b", "a"], "seed": [1, 1, 2], "answer": ["x", "y", None]})
     prompts = pl.DataFrame({"qid": ["a"], "docnos": [["d1", "d0"]]})
-    made = round_queries(QUERIES, answers, prompts, "answer", [1, 2])
+    made = write_round_queries(QUERIES, answers, prompts, "answer", [1, 2])
     assert made.rows() == [
         ("a", 1, "first x", ["d1", "d0"]), ("a", 2, "first", ["d1", "d0"]), ("b", 1, "second y", []),
         ("b", 2, "second", []),
     ], "a question without an answer, or for which nothing was found, has a row, too"  # fmt: skip
     of_seed = prompts.with_columns(seed=pl.lit(2, pl.Int64))
-    again = round_queries(QUERIES, answers, of_seed, "same", [1, 2])
+    again = write_round_queries(QUERIES, answers, of_seed, "same", [1, 2])
     assert again["query"].to_list() == ["first", "first", "second", "second"]
     assert again["shown"].to_list() == [[], ["d1", "d0"], [], []]
 
@@ -67,13 +67,13 @@ def test_a_query_that_is_asked_for_is_the_first_line_of_the_reply() -> None:
         {"qid": ["a", "b", "a", "b"], "seed": [1, 1, 2, 2], "answer": [" more \nor less", "", None, "\nx"]}
     )
     prompts = pl.DataFrame({"qid": ["a"], "docnos": [["d1"]]})
-    assert round_queries(QUERIES, replies, prompts, "ask", [1, 2])["query"].to_list() == [
+    assert write_round_queries(QUERIES, replies, prompts, "ask", [1, 2])["query"].to_list() == [
         "more",
         "first",
         "second",
         "x",
     ]
-    made = query_requests(QUERIES, prompts, TEXTS, TEMPLATE, [1, 2])
+    made = ask_next_query(QUERIES, prompts, TEXTS, TEMPLATE, [1, 2])
     assert made.select("qid", "seed", "docnos").rows() == [
         ("a", 1, ["d1"]),
         ("a", 2, ["d1"]),
@@ -82,7 +82,7 @@ def test_a_query_that_is_asked_for_is_the_first_line_of_the_reply() -> None:
     ]
     assert made["prompt"].to_list() == [f"1 {TEXTS['d1']}\nQ first"] * 2 + ["Q second"] * 2
     of_seed = pl.DataFrame({"qid": ["a", "b"], "seed": [2, 2], "docnos": [["d1", "d0"], ["d2"]]})
-    again = query_requests(QUERIES, of_seed, TEXTS, TEMPLATE, [2])
+    again = ask_next_query(QUERIES, of_seed, TEXTS, TEMPLATE, [2])
     assert again["docnos"].to_list() == [["d1", "d0"], ["d2"]]
 
 
@@ -98,6 +98,7 @@ def test_passages_shown_before_and_near_copies_count_as_not_relevant() -> None:
         ([], 1, 1),
         (["near", "d0", "d2"], 3, 0),
     ]
+    assert lists["unjudged"].to_list() == [0, 0, 3], "of b, only d1 is judged"
     dcg = 1 / 2  # rank 3: 1 / log2(4)
     assert lists["value"][:2].to_list() == [pytest.approx(dcg / (1 + 1 / 1.5849625007)), 0.0]
     assert texts.keys() == {"d0", "d2", "near"}
@@ -134,7 +135,7 @@ def test_estimates_repeat_passages_and_checks_take_the_longest() -> None:
     contexts = pl.DataFrame(
         {"qid": ["a", "a"], "rank": [1, 2], "docno": ["d0", "d1"], "text": ["short", "much longer"]}
     )
-    made = estimated_prompts(QUERIES, contexts, TEMPLATE, 3, [1, 2])
+    made = estimate_round_prompts(QUERIES, contexts, TEMPLATE, 3, [1, 2])
     assert made["docnos"].to_list() == [["d0", "d1", "d0"]] * 2 + [[]] * 2 and made["prompt_id"].n_unique() == 4
     longest = longest_prompts(QUERIES, [contexts, contexts], TEMPLATE, 3)
     assert longest["docnos"][0].to_list() == ["d1", "d0", "d1"]
@@ -182,7 +183,7 @@ def test_one_round_is_the_relay_of_the_plain_study_bit_for_bit() -> None:
 def later(retriever: str, p: Sequence[float | None], new: Sequence[list[str]], number: int = 2) -> Round:
     qids = [f"q{place:02}" for place in range(len(p))]
     columns = {"qid": qids, "seed": 1, "docnos": new, "found": 3, "repeated": [3 - len(one) for one in new],
-               "value": [0.5 * len(one) for one in new]}  # fmt: skip
+               "unjudged": [len(one) for one in new], "value": [0.5 * len(one) for one in new]}  # fmt: skip
     table = pl.DataFrame(columns, schema_overrides={"docnos": pl.List(pl.String)})
     given = pl.Series("answer", [None if one is None else "x" for one in p], dtype=pl.String)
     answers = table.select("qid", "seed", given, prompt_tokens=pl.lit(20, pl.Int64))
@@ -197,6 +198,7 @@ def test_a_missing_answer_counts_as_0_and_its_share_is_told() -> None:
     row = round_scores(study).filter(round=2).row(0, named=True)
     assert row["p"] == pytest.approx((own[0] + own[1] + own[2]) / 4) and row["missing"] == 0.25
     assert (row["better"], row["worse"]) == (1, 2) and row["empty"] == 0.5 and row["repeated"] == 10 / 12
+    assert row["unjudged"] == 1.0
     assert row["prompt_tokens"] == 20 and round_scores(study)["round"].to_list() == [0, 1, 1, 2]
 
 

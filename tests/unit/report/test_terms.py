@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from ragrelay.report.display.templates import FOLDER, environment
 from ragrelay.report.display.terms import EXPLAINED, MEANINGS, Explainer, explained, meanings
 from ragrelay.report.page import render_page
@@ -29,7 +30,7 @@ def test_a_term_is_marked_once_where_it_stands_alone() -> None:
     explainer = Explainer()
     first, second = explainer("P < P₀ at k = 3, not k-means or PMI"), explainer("P at k = 5")
     assert first.count('class="term"') == 3 and first.endswith(" = 3, not k-means or PMI")
-    assert "&lt;" in first and f'data-meaning="{meanings()["P₀"]}">P₀</span>' in first
+    assert "&lt;" in first and f'data-meaning="{escape(meanings()["P₀"])}">P₀</span>' in first
     assert second == "P at k = 5"
 
 

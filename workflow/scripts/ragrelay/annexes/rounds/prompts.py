@@ -33,7 +33,7 @@ def round_prompts(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def query_requests(
+def ask_next_query(
     queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
 ) -> pl.DataFrame:
     """Return COLUMNS of the requests for the next query, a row per question and seed, by ``template``.
@@ -49,7 +49,7 @@ def query_requests(
     )
 
 
-def estimated_prompts(
+def estimate_round_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:
     """Return COLUMNS with the first ``passages`` of each query's ``contexts`` (qid, rank, docno, text), per seed.
@@ -76,4 +76,4 @@ def longest_prompts(
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")
-    return estimated_prompts(queries, ranked, template, passages, [0])
+    return estimate_round_prompts(queries, ranked, template, passages, [0])

@@ -18,7 +18,7 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 
 
-def round_queries(
+def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
     """Return COLUMNS: a row per question of ``queries`` (qid, query) and seed.

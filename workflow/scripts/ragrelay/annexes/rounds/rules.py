@@ -9,10 +9,10 @@ from ragrelay.annexes.rounds import files as round_files
 from ragrelay.annexes.rounds.queries import NEXT
 from ragrelay.annexes.rounds.settings import RoundSettings
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.execution.jobs.code_digest import code_digest
 from ragrelay.execution.study import files
 from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import Key, OfJob, Wildcards
+from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import needed
 
 
@@ -149,15 +149,13 @@ class Rounds:
         """Return the definitions of the retrievers that a search uses."""
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
-    def indexed(self, retriever: str) -> list[str]:
-        """Return the retrievers with an index, in the order of a search's inputs."""
-        return list(self._indexed(retriever))
+    def indexed(self, retriever: str) -> dict[str, str]:
+        """Return the name of the index of each retriever with an index that a search uses."""
+        return {name: index_name(index) for name, index in self._indexed(retriever).items()}
 
-    def search_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code of a search."""
-        modules = [self.study.retrieval.module(name) for name in self._stages(wildcards.retriever)]
-        dataset = self.study.collection.module(wildcards.dataset)
-        return code_digest("rounds/search_round.py", *dict.fromkeys([*modules, dataset]))
+    def search_modules(self, retriever: str) -> list[str]:
+        """Return the modules of the retrievers that a search uses."""
+        return sorted({self.study.retrieval.module(name) for name in self._stages(retriever)})
 
     @functools.cached_property
     def listing(self) -> dict[str, Any]:

@@ -111,13 +111,14 @@ rule search_round:
         dataset=of_job(collection.of_jobs),
         definitions=of_job(rounds.definitions),
         indexed=of_job(rounds.indexed),
+        patterns={"indexes": files.index},
         drop_identical_ids=of_job(collection.drop_identical_ids),
         listing=rounds.listing,
         lowest=of_job(collection.lowest_grade),
         near_copy=study.settings.near_copy,
         template=lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
         cache_dir=study.cache_dir,
-        code=rounds.search_code,
+        code=code_of("rounds/search_round.py", of_job(rounds.search_modules), of_job(collection.module)),
     script:
         "scripts/search_round.py"
 

@@ -22,6 +22,7 @@ COLUMNS = {
     "docnos": Column(pl.List(pl.String), "ids of the new passages, in prompt order"),
     "found": integer("passages with text among the first k that the retriever ranks", "passages"),
     "repeated": integer("those of them that were shown before, or are near copies of such", "passages"),
+    "unjudged": integer("new passages without a judgement, which count as not relevant", "passages"),
     "value": number("the measure of these passages, where repeated ones count as not relevant; empty where the "
                     "question has none"),
 }  # fmt: skip
@@ -85,7 +86,7 @@ def search_round(
         new = [docno for docno in top if not grams_of.near_any(docno, shown, near_copy)]
         ranking += [(str(row), docno if docno in new else "", rank) for rank, docno in enumerate(top, 1)]
         rows.append((qid, seed, ordered(new, ordering, key=qid), len(top), len(top) - len(new)))
-    table = pl.DataFrame(rows, schema={n: t for n, t in SCHEMA.items() if n != "value"}, orient="row")
+    table = pl.DataFrame(rows, schema={n: SCHEMA[n] for n in (*STATE, "docnos", "found", "repeated")}, orient="row")
     used = known | {docno for docnos in table["docnos"] for docno in docnos}
     return _measured(table, ranking, qrels, measure, k, lowest), {docno: texts[docno] for docno in used}
 
@@ -129,4 +130,12 @@ def _measured(
     judged = numbered.select("row", "qid").join(qrels, on="qid").select(qid="row", docno="docno", label="label")
     measured = measure_ranking(run, judged, [measure], [k], lowest, numbered["row"].to_list())
     values = measured.select(row="qid", value="value")
-    return numbered.join(values, on="row", how="left", maintain_order="left").select(*SCHEMA)
+    found = numbered.select("row", "qid", "docnos").explode("docnos").drop_nulls("docnos")
+    unjudged = found.join(qrels, left_on=["qid", "docnos"], right_on=["qid", "docno"], how="anti").group_by("row").len()
+    counts = unjudged.select("row", unjudged=pl.col("len").cast(pl.Int64))
+    return (
+        numbered.join(values, on="row", how="left", maintain_order="left")
+        .join(counts, on="row", how="left", maintain_order="left")
+        .with_columns(pl.col("unjudged").fill_null(0))
+        .select(*SCHEMA)
+    )

@@ -37,7 +37,8 @@ def rounds_answer(study: RoundsShown) -> Conclusion:
 
 def rounds_sentences(study: RoundsShown) -> list[str]:
     """Give the slope of each step, P by round, what the lists repeat, and which answers are missing."""
-    return [text for text in (_steps(study), _by_round(study), *_lists(study), _missing(study)) if text]
+    told = (_steps(study), _by_round(study), *_lists(study), _unjudged(study), _missing(study), _apart(study))
+    return [text for text in told if text]
 
 
 def _slopes(study: RoundsShown, rows: Sequence[Row]) -> str:
@@ -78,7 +79,7 @@ def _by_round(study: RoundsShown) -> str:
     means = [f"{_round(row)} {with_interval(row['p'], row['low'], row['high'])}" for row in rows]
     turns = [
         f"round {row['round']} made it worse for {count(row['worse'])} and better for {count(row['better'])} of "
-        f"{counted(row['n'], 'query', 'queries')}"
+        f"{counted(row['n'], 'query', 'queries')}, and left it as it was for the others"
         for row in rows
         if row["round"] > 1
     ]
@@ -101,6 +102,19 @@ def _lists(study: RoundsShown) -> list[str]:
         f"In round {number_}, of the passages found, these were shown before or are near copies: {listing(parts)}."
         for number_, parts in said.items()
     ]
+
+
+def _unjudged(study: RoundsShown) -> str:
+    """Say which share of the new passages has no judgement, if any has none: a list may be better than it seems."""
+    rows = [row for row in study.by_round.to_dicts() if row["unjudged"] is not None]
+    parts = [f"{share(row['unjudged'])} in round {row['round']} with {row['retriever']}" for row in rows]
+    few = not any(row["unjudged"] for row in rows)
+    return "" if few else f"New passages without a judgement count as not relevant: {listing(parts)}."
+
+
+def _apart(study: RoundsShown) -> str:
+    """Say that the page's other counts are of round 1 alone."""
+    return "The page’s other parts, with their counts of answers and tokens, are about round 1." if study.later else ""
 
 
 def _missing(study: RoundsShown) -> str:

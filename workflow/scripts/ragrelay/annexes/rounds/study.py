@@ -31,6 +31,11 @@ class RoundsShown(ShownTables):
         return of_set.filter(pl.col("step").eq_missing(pl.lit(step, pl.Int64))).sort("adjusted")
 
     @property
+    def later(self) -> bool:
+        """Whether there is a round after the first."""
+        return bool(self.by_round.height) and self.by_round["round"].max() != 1
+
+    @property
     def by_round(self) -> pl.DataFrame:
         """Return the rows of rounds on the first set of references."""
         return self["round_scores"].filter(references=self.references or "")

@@ -28,6 +28,7 @@ OF_ROUND = {
     "p": number("mean P over queries, where a missing answer counts as 0", "the scorer's"),
     "low": number("lower end of the mean's 95% interval"),
     "high": number("upper end of the mean's 95% interval"),
+    "unjudged": number("share of the list's new passages without a judgement, which count as not relevant", "0 to 1"),
     "missing": number("share of the answers that are missing", "0 to 1"),
     "repeated": number("share of the list's passages that were shown before, or are near copies of such", "0 to 1"),
     "empty": number("share of the lists without a new passage", "0 to 1"),
@@ -98,6 +99,11 @@ class RoundStudy(NamedTuple):
             scores = each.scores.filter(references=references).select(*STATE, "p")
             states = each.contexts.filter(pl.col("qid").is_in(qids)).join(scores, on=STATE, how="left")
             yield each, states.with_columns(pl.col("p").fill_null(0.0)).sort(STATE)
+
+
+def analyse_rounds(study: RoundStudy) -> dict[str, pl.DataFrame]:
+    """Return the tables of ``round_slopes`` and ``round_scores``, by name."""
+    return {"round_slopes": round_slopes(study), "round_scores": round_scores(study)}
 
 
 def round_slopes(study: RoundStudy) -> pl.DataFrame:
@@ -177,6 +183,7 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, Any
         row = {
             "round": each.number, "retriever": each.retriever, "repeated": repeated / found if found else None,
             "empty": (states["docnos"].list.len() == 0).mean(),
+            "unjudged": int(states["unjudged"].sum()) / new if (new := found - repeated) else None,
         }  # fmt: skip
         changes = {}
         if each.retriever == study.reference:

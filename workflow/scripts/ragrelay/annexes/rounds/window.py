@@ -14,7 +14,7 @@ from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
 
-def check_window(
+def check_rounds(
     queries: pl.DataFrame,
     contexts: Sequence[pl.DataFrame],
     template: Template,

@@ -40,11 +40,16 @@ def of_job(function: Callable[..., Any]) -> OfJob:
     return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
 
 
-def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
+def code_of(script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Callable[[Wildcards], str]:
     """Return a params function that computes a script's code digest.
 
     Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are those that the script
     imports by a name which is not in its code, such as the kind of a job's retriever, or the figures that it draws.
-    They can be functions from wildcards to a module.
+    They can be functions from wildcards to a module, or to several.
     """
-    return lambda wildcards: code_digest(script, *(m(wildcards) if callable(m) else m for m in modules))
+
+    def code(wildcards: Wildcards) -> str:
+        named = (module(wildcards) if callable(module) else module for module in modules)
+        return code_digest(script, *(name for each in named for name in ([each] if isinstance(each, str) else each)))
+
+    return code

@@ -1,7 +1,7 @@
 """Estimate relay at each step of a search, and describe its rounds."""
 
 import polars as pl
-from ragrelay.annexes.rounds.tables import Round, RoundStudy, round_scores, round_slopes
+from ragrelay.annexes.rounds.tables import Round, RoundStudy, analyse_rounds
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
@@ -35,5 +35,5 @@ with job_log(snakemake.log[0], snakemake.input):
         numbered_clusters(*inputs.get("clusters") or [None]),
         params.tested,
     )
-    write_csv(named(round_slopes(study), snakemake.wildcards), snakemake.output.round_slopes)
-    write_csv(named(round_scores(study), snakemake.wildcards), snakemake.output.round_scores)
+    for name, table in analyse_rounds(study).items():
+        write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -1,7 +1,7 @@
 """Lay out the requests for the next round's queries, with the passages shown so far."""
 
 import polars as pl
-from ragrelay.annexes.rounds.prompts import query_requests
+from ragrelay.annexes.rounds.prompts import ask_next_query
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.execution.jobs.scripts import job_log
@@ -12,5 +12,5 @@ with job_log(snakemake.log[0], snakemake.input):
     shown = pl.read_parquet(inputs.prompts)
     texts = open_collection(params.dataset).texts(shown["docnos"].explode().drop_nulls().unique().sort().to_list())
     questions = pl.read_parquet(inputs.questions)
-    requests = query_requests(questions, shown, texts, Template(**params.template), params.seeds)
+    requests = ask_next_query(questions, shown, texts, Template(**params.template), params.seeds)
     write_parquet(requests, snakemake.output[0])
