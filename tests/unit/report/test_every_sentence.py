@@ -346,19 +346,19 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
         names, sign, word = a.pair[::-1], -1, word.replace("worse", "better").replace("not better", "not worse")
     few = f"too few {joined(names)} better"
     strong = few if word == "too few queries" else WINS[word].format(*names, num(MARGIN, 2))
-    if word.startswith("better") and a.mean_measure(names[0], a.k) < a.mean_measure(names[1], a.k):
+    same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
+    if same and word.startswith("better") and a.mean_measure(names[0], a.k) < a.mean_measure(names[1], a.k):
         strong += f" {names[1]} better"
     turned = found if sign > 0 or found is None else (-found[1], -found[0])
     numbers = short(sign * values.mean(), turned, MARGIN)
     numbers += f" {needed(values)}" if word == "too few queries" else f" {len(values):,}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
-    same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = verdict_sentences.compared(facts_of(a.section))
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
     room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
-    first = [*measured, *(means if same and room >= 4 else [])]
+    first = [*measured, *(means if room >= 4 else [])] if same else []
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
 

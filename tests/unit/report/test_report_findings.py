@@ -17,7 +17,7 @@ from ragrelay.report.display.numbers import interval, with_interval
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.facts import facts_of
 from ragrelay.report.findings import findings, summary, unscored
-from ragrelay.report.lead import headings, lead, scope
+from ragrelay.report.lead import headings, lead, scope, table
 from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
@@ -270,6 +270,20 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     skewed = "skewed differences: Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
     said = saying(verdict=pl.lit("undecided"), remark=pl.lit(skewed))
     assert said == f"We do not know which of dense and bm25 gives better answers: {known} S{skewed[1:]}."
+
+
+def test_means_over_other_queries_than_the_difference_are_not_compared(study: ReportedStudy):
+    section = study.sections[0]
+
+    def shown(n_unpaired: int) -> tuple[str, str]:
+        values = {"verdict": pl.lit("worse"), "n_unpaired": pl.lit(n_unpaired)}
+        facts = facts_of(changed(section, systems=section["systems"].with_columns(**values)))
+        return compared(facts).sentence, next(row["measure"] for row in table(facts)["rows"] if row["kind"] == "pair")
+
+    said, difference = shown(0)
+    assert ", although dense ranks better: nDCG@5 " in said and difference
+    said, difference = shown(18)
+    assert said.startswith("Answers from bm25 are better than from dense: difference in P ") and not difference
 
 
 def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():

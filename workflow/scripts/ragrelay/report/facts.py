@@ -409,6 +409,10 @@ class Facts:
         one, other = (None if side is None else side[column] for side in sides)
         return None if one is None or other is None else (one, other)
 
+    def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
+        """Return what ``both`` does, but None if a query has P with one retriever only: means differ in queries."""
+        return None if pair.n_unpaired else self.both(pair, column)
+
     @cached_property
     def gains(self) -> dict[str, Gain]:
         """Every retriever's gain over zero-shot answers."""

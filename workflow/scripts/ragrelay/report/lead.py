@@ -124,7 +124,7 @@ def table(facts: Facts) -> dict[str, Any]:
     designed = [row for row in by_p if row["kind"] == "designed"]
     between = [facts.pair_by_k[k]] if k in facts.pair_by_k and not no_baseline else []
     for against_other in between:
-        measured = facts.both(against_other, "measured")
+        measured = facts.paired(against_other, "measured")
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
         winner = against_other.retriever if against_other.better and len(section.rankings) == 2 else ""
         for ranking in rankings:

@@ -119,13 +119,13 @@ def compared(facts: Facts) -> Conclusion:
     of_pair = (facts.primary, *(facts.quality[name] for name in names if name in facts.quality))
     if row.mean_difference is None:
         return Conclusion(*heading, strong, counts(row) or row.reason or "", names, facts=of_pair)
-    measured = facts.both(row, "measured")
+    measured = facts.paired(row, "measured")
     if row.better and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
     few = [counts(row) or counted(row.n, "query", "queries")]
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
     difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
-    means = facts.both(row, "mean_p") if not row.n_unpaired else None
+    means = facts.paired(row, "mean_p")
     quality = [f"answer quality P {_both(means)}"] if means else []
     ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured else []
     of_p, alone = (", ".join([f"{of} {difference}", *few, *why]) for of in ("difference", "difference in P"))
