@@ -134,9 +134,24 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections scored by people have their intervals over queries.")
+    assert remark.endswith("the sections scored by people have one, over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
+
+
+def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -> None:
+    """Where one answer has no score, its comparisons are not among them; of many, the first are named."""
+    study = study_of(tmp_path, 60, queries=12)
+    table, gain = study["people_estimates"], "bm25 against answers without context"
+
+    def remark(estimates: pl.DataFrame) -> str:
+        return of_people.people_answer(replace(study, tables={**study.tables, "people_estimates": estimates})).remark
+
+    lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
+    some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
+    assert some.startswith(f"People scored all answers of {gain} (lm1, k = 3, descending order), without")
+    many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
+    assert many.count(" against ") == 3 and "and 3 other comparisons, without" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:

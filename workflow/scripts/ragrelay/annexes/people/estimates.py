@@ -57,7 +57,8 @@ TABLE = {
     **INTERVAL,
     "p_value": number("two-sided p-value of 0, uncorrected; of all but P"),
     "verdict": text("`better`, `worse` or `undecided`, of gains and differences; empty without an interval"),
-    "alone": number("the estimate from people's scores alone", "people's, from 0 to 1"),
+    "alone": number("the estimate from people's scores alone; of a gain or difference, between the means over all "
+                    "scored answers, not paired by query", "people's, from 0 to 1"),
     "alone_low": number("lower end of its 95% interval, made in the same way"),
     "alone_high": number("upper end"),
     "width": number("width of the interval over that from people's scores alone"),

@@ -29,7 +29,8 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:estimate_table", {},
         note="Prediction-powered: people’s scores of some answers and the scorer’s of all. Width: of the interval, "
         "over that of people’s scores alone. Times as many: so many times as many scores by people give this width "
-        "without the scorer. Verdicts and p-values are those of one comparison, uncorrected.",
+        "without the scorer. Verdicts and p-values are those of one comparison, uncorrected. People alone: a gain or "
+        "difference is between means over all scored answers, not paired by query.",
         limited=True,
     ),
     Figure(

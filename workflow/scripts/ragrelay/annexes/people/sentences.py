@@ -17,6 +17,8 @@ from ragrelay.report.display.numbers import count, counted, listing, number, p_v
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
+COMPARISON = ["generator", "retriever", "ordering", "k", "against_retriever"]
+MOST_NAMED = 3
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
 
@@ -27,22 +29,33 @@ def people_answer(study: PeopleStudy) -> Conclusion:
 
 
 def _elsewhere(study: PeopleStudy) -> str:
-    """Say where gains and differences have intervals if people scored all answers of some that have none here."""
+    """Name the gains and differences without an interval here whose answers people all scored, and say where it is."""
     compared = study["people_estimates"].filter(pl.col("quantity").is_in([GAIN, DIFFERENCE]), pl.col("low").is_null())
-    if compared.filter(pl.col("n_scores") == pl.col("n_answers"), pl.col("n_scores") > 0).is_empty():
+    whole = compared.filter(pl.col("n_scores") == pl.col("n_answers"), pl.col("n_scores") > 0)
+    rows = whole.unique(COMPARISON, maintain_order=True).to_dicts()
+    if not rows:
         return ""
+    named: dict[str, list[str]] = {}
+    for row in rows[:MOST_NAMED]:
+        named.setdefault(f"{row['generator']}, k = {row['k']}, {row['ordering']} order", []).append(_pair(row))
+    parts = [f"{listing(pairs)} ({where})" for where, pairs in named.items()]
+    more = [counted(len(rows) - MOST_NAMED, "other comparison")] if len(rows) > MOST_NAMED else []
     return (
-        f"People scored all answers of comparisons that have no interval here: the sections scored by {study.people} "
-        "have their intervals over queries."
+        f"People scored all answers of {listing([*parts, *more])}, without an interval here: the sections scored by "
+        f"{study.people} have one, over queries."
+    )
+
+
+def _pair(row: Row) -> str:
+    return f"{row['retriever']} against " + (
+        "answers without context" if row["quantity"] == GAIN else row["against_retriever"]
     )
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
     """Warn of comparisons of answers that different people scored: the sections of people's scores test them, too."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
-    rows = unlike.unique(
-        ["generator", "retriever", "ordering", "k", "against_retriever"], maintain_order=True
-    ).to_dicts()
+    rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [
         f"In {counted(len(rows), 'comparison')} of answers on {study.keys['dataset']}, {row['reason']} "
         f"({row['generator']}, {row['retriever']} against {row['against_retriever']}, k = {row['k']}). Verdicts of the "
@@ -88,7 +101,9 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
     yield (
         f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} "
         "that another scorer also scored. All estimates hold for answers drawn for people at random or with known "
-        "probabilities; answers chosen where a scorer was unsure would bias them."
+        "probabilities; answers chosen where a scorer was unsure would bias them. A gain or difference here is between "
+        f"means over all scored answers; the sections scored by {study.people} pair answers by query, and differ where "
+        "one of two has no score."
     )
 
 
@@ -121,9 +136,7 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
 
 
 def _estimate(row: Row) -> str:
-    pair = f"{row['retriever']} against {row['against_retriever']}"
-    what = {GAIN: f"{row['retriever']} against answers without context", DIFFERENCE: pair,
-            SLOPE: f"{pair} where it ranks a query better"}[row["quantity"]]  # fmt: skip
+    what = _pair(row) + (" where it ranks a query better" if row["quantity"] == SLOPE else "")
     where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order: by people, {what}"
     if row["low"] is None:
         of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
