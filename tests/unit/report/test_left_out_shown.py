@@ -7,19 +7,23 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.analysis.multiplicity import distinct
 from ragrelay.base.display.terminal import tell_warnings
 from ragrelay.base.io.coverage import data_warnings
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.generation.imported.imported_answers import UNANSWERED
 from ragrelay.report.display.sections import Grid
-from ragrelay.report.missing import last_remarks
+from ragrelay.report.facts import facts_of
+from ragrelay.report.lead import warnings
+from ragrelay.report.missing import last_remarks, missing_answers
 from ragrelay.report.origin import origin
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.retrieval.contexts import build_contexts, count_left_out
+from ragrelay.retrieval.contexts import NO_RESULTS, build_contexts, count_left_out
 
 from tests.support.report_study import GRID, write_study
 from tests.unit.conftest import QRELS, QUERIES
@@ -110,3 +114,31 @@ def test_cut_answers_are_shown_with_their_total() -> None:
     cut = {"stage": "generation", "dataset": "d", "what": "answers cut at max_tokens", "count": 3}
     study = ReportedStudy("s", Grid.of({**GRID, "references": {}}), (), left_out=[{**cut, "detail": {"total": 15}}])
     assert origin(study)["left_out"].rows[0] == ["generation", "d", "answers cut at max_tokens", "3 of 15", "–"]
+
+
+def test_answers_without_a_line_in_the_file_are_counted_on_the_page_and_the_terminal(tmp_path: Path) -> None:
+    """Queries for which dense found nothing need no answer; zero-shot answers may all be absent."""
+    files = write_study(tmp_path, n=8)
+    path, told = files["sections"][0]["files"]["lengths"], Path(files["left_out"])
+    cells = distinct(pl.read_csv(path), ("retriever", "ordering"))
+    [n] = cells.filter(retriever="bm25", ordering="descending", k=2)["n"]
+    cell = {"generator": "demo-lm", "ordering": "descending", "k": 2, "seed": 1, "retriever": "bm25"}
+    counts = (
+        (2 * n, cell),
+        (2 * n, cell | {"seed": 2}),
+        (n, cell | {"ordering": "random"}),
+        (3, cell | {"retriever": "dense"}),
+    )
+    named = {"stage": "generation", "dataset": "demo", "what": UNANSWERED}
+    absent = [named | {"count": count, "detail": detail} for count, detail in counts]
+    told.write_text(json.dumps([*absent, named | {"what": NO_RESULTS, "count": 3, "detail": {"retriever": "dense"}}]))
+    study, total = read_study(**files), cells["n"].sum() + 5 * n
+    [sentence] = study.missing
+    assert sentence.startswith(f"{5 * n:,} of {total:,} answers of demo-lm to demo are missing (")
+    assert "; with bm25 " in sentence and sentence.endswith(f"leave them out (no line in the file: {5 * n:,}).")
+    assert last_remarks([path], told)[0] == f"ragrelay: {sentence}"
+    [said] = [text for _, text, _ in warnings(facts_of(study.sections[0]), study.left_out) if "are missing" in text]
+    assert said.startswith(f"{5 * n / total:.0%} of all answers") and f"(no line in the file: {5 * n:,});" in said
+    zero = [named | {"count": 900, "detail": {"generator": "demo-lm", "ordering": "none", "k": 0, "seed": 1}}]
+    assert "without passages" in missing_answers([cells], zero)[0]
+    assert missing_answers([cells.filter(pl.col("retriever") != "zeroshot")], zero) == []

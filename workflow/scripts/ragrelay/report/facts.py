@@ -34,6 +34,7 @@ from ragrelay.analysis.verdicts import (
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 from ragrelay.report.display.outputs import ResultTable
 from ragrelay.report.display.sections import Section
+from ragrelay.report.missing import ABSENT, with_absent
 from ragrelay.report.outputs import RESULT_TABLES
 
 TURNED = {MUCH_BETTER: MUCH_WORSE, BETTER: WORSE, LITTLE_BETTER: LITTLE_WORSE, NOT_WORSE: NOT_BETTER}
@@ -294,17 +295,21 @@ class QueryClusters(Fact):
 
 @dataclass(frozen=True)
 class AnswerCounts(Fact):
-    """How the answers ended, summed over all contexts; orderings of one passage are one."""
+    """How the answers ended, summed over all contexts; orderings of one passage are one.
+
+    ``n`` and ``missing`` include the answers ``absent`` from an imported file.
+    """
 
     TABLE = "lengths"
     KEY = ()
-    COMPUTED = ("missing",)
+    COMPUTED = ("absent", "missing")
 
     n: int
     stop: int | None
     length: int | None
     other: int | None
     blank: int | None
+    absent: int
     missing: int
 
 
@@ -472,8 +477,9 @@ class Facts:
     @cached_property
     def answers(self) -> AnswerCounts:
         """How all answers ended."""
-        cells = distinct(self.section["lengths"], ("retriever", "ordering"))
-        sums = cells.select(pl.col("n", "stop", "length", "other", "blank").sum()).with_columns(MISSING)
+        lengths = with_absent(self.section["lengths"], self.section.unanswered)
+        cells = distinct(lengths, ("retriever", "ordering"))
+        sums = cells.select(pl.col("n", "stop", "length", "other", "blank", ABSENT).sum()).with_columns(MISSING)
         return AnswerCounts.of(sums.row(0, named=True))
 
     @cached_property

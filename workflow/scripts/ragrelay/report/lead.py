@@ -233,7 +233,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[W
     ]
     of_all = OF_ALL if section.baseline else WITHOUT_ZEROSHOT
     if lost := answer_findings.missing(section):
-        why = reasons(left_out, section.dataset, section.generator)
+        why = reasons(left_out, section.dataset, section.generator, facts.answers.absent)
         said = f"{lost} of {of_all} are missing{why}; they {answer_findings.NO_SCORE}."
         lines.append(Warned("Answers", said, (facts.answers,)))
     counts = () if section.scored else (facts.answers,)

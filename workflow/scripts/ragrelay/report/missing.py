@@ -14,12 +14,16 @@ from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.answer_files import MISSING as MISSING_ANSWERS
-from ragrelay.generation.imported.imported_answers import EMPTY
+from ragrelay.generation.imported.imported_answers import EMPTY, UNANSWERED
 from ragrelay.generation.imported.imported_answers import MISSING as IMPORTED_MISSING
 from ragrelay.generation.thought_marks import THINKING
 from ragrelay.report.display.numbers import count, share
+from ragrelay.retrieval.contexts import NO_RESULTS
 
+ABSENT = "absent"
+"""The column of with_absent, and the reason for these answers."""
 WHY = {
+    ABSENT: "no line in the file",
     THINKING: "the thought before it did not end",
     IMPORTED_MISSING: "missing in the file",
     "content_filter": "prompt or answer stopped by the endpoint's filter",
@@ -37,29 +41,56 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
     ``lengths``: the rows of a file each; ``left_out``: records of left_out.json.
     """
     sentences = []
-    for cells in lengths:
+    for cells in (with_absent(each, left_out) for each in lengths):
         # All orderings of one passage have one answer.
         once = distinct(cells, ("retriever", "ordering"))
         sums = once.group_by("dataset", "generator", "retriever", maintain_order=True).agg(
-            pl.col("n", "stop", "length", "other").sum()
+            pl.col("n", "stop", "length", "other", ABSENT).sum()
         )
-        parts = sums.filter(pl.col("n") > 0).select("dataset", "generator", "retriever", "n", MISSING)
+        parts = sums.filter(pl.col("n") > 0).select("dataset", "generator", "retriever", "n", ABSENT, MISSING)
         worst = parts.sort(pl.col("missing") / pl.col("n"), descending=True, maintain_order=True).head(1)
-        for dataset, generator, retriever, n, missing in worst.iter_rows():
+        for dataset, generator, retriever, n, _, missing in worst.iter_rows():
             if missing > MANY * n:
                 worst_part = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
-                total, lost = parts.select(pl.col("n", "missing").sum()).row(0)
+                total, lost, absent = parts.select(pl.col("n", "missing", ABSENT).sum()).row(0)
                 sentences.append(
                     f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
                     f"({share(lost / total)}; {worst_part} {share(missing / n)}): they have no score, and all "
-                    f"results leave them out{reasons(left_out, dataset, generator)}."
+                    f"results leave them out{reasons(left_out, dataset, generator, absent)}."
                 )
     return sentences
 
 
-def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str) -> str:
-    """Return why answers of a generator to a dataset are missing, with counts in brackets; empty if nothing says."""
-    counts: Counter[str] = Counter()
+def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Add to ``n`` of ``lengths`` the answers that have no line in an imported file, and their number as ``absent``.
+
+    Queries for which the retriever's run has nothing need no answer (P = P₀), and zero-shot answers may all be absent.
+    """
+    keys = ["dataset", "generator", "retriever", "ordering", "k"]
+    kinds = (UNANSWERED, NO_RESULTS)
+    counted = [(row["what"], row["count"], row, row.get("detail") or {}) for row in left_out if row["what"] in kinds]
+    detailed = [(what, number, {**row, **detail}) for what, number, row, detail in counted]
+    nothing = {(of["dataset"], of.get("retriever")): number for what, number, of in detailed if what == NO_RESULTS}
+    rows = [
+        {**{"retriever": ZEROSHOT} | of, ABSENT: max(0, number - nothing.get((of["dataset"], of.get("retriever")), 0))}
+        for what, number, of in detailed
+        if what == UNANSWERED
+    ]
+    schema = {name: lengths.schema[name] for name in keys} | {ABSENT: pl.Int64}
+    absent = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+    of_cells = absent.group_by(keys, maintain_order=True).sum().filter(pl.col(ABSENT) > 0)
+    own = of_cells.join(lengths, on=["dataset", "generator"], how="semi", maintain_order="left")
+    brought = own.filter((pl.col("retriever") != ZEROSHOT) | bool(lengths.filter(retriever=ZEROSHOT).height))
+    joined = lengths.join(brought, on=keys, how="full", coalesce=True, maintain_order="left_right")
+    return joined.with_columns(pl.col(ABSENT).fill_null(0)).with_columns(pl.col("n").fill_null(0) + pl.col(ABSENT))
+
+
+def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str, absent: int = 0) -> str:
+    """Return why answers of a generator to a dataset are missing, with counts in brackets; empty if nothing says.
+
+    ``absent``: how many have no line in an imported file.
+    """
+    counts = Counter({ABSENT: absent} if absent else {})
     for record in left_out:
         of_answers = record["what"] in (MISSING_ANSWERS, EMPTY) and record["dataset"] == dataset
         if of_answers and record["detail"]["generator"] == generator:

@@ -52,10 +52,11 @@ def read_study(
 ) -> ReportedStudy:
     """Read a study's sections and origin; ``sections`` as with_files returns them. Raises as read_section."""
     counted = read_json(left_out)
+    given = ({**one, "scored": _scored(one, counted), "unanswered": counted} for one in sections)
     return ReportedStudy(
         name,
         Grid.of(grid),
-        tuple(read_section({**one, "scored": _scored(one, counted)}, grid, reference_retriever) for one in sections),
+        tuple(read_section(one, grid, reference_retriever) for one in given),
         read_json(provenance),
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
@@ -93,6 +94,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         primary=Primary(**section["primary"]) if section.get("primary") else None,
         named_pair=section.get("named_pair", False),
         scored=section.get("scored"),
+        unanswered=section.get("unanswered", ()),
     )
 
 

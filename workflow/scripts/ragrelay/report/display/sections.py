@@ -1,6 +1,6 @@
 """Hold a section of a study, dataset x generator x scorer, with the tables that its report shows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -85,6 +85,8 @@ class Section:
     """Whether the configuration names the primary pair."""
     scored: Mapping[str, int] | None = None
     """How the answers ended that a file scores: n, length, blank; None if the scorer scores all answers."""
+    unanswered: Sequence[Mapping[str, Any]] = ()
+    """Records of left_out.json, among them those on queries without an answer in an imported file."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
