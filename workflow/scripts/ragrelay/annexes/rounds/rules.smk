@@ -37,6 +37,7 @@ rule check_rounds:
         generator=of_job(generation.of_jobs),
         template=lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
         passages=rounds.settings and rounds.settings.k * rounds.settings.rounds,
+        code=code_of("rounds/check_rounds.py"),
     script:
         "scripts/check_rounds.py"
 
