@@ -56,7 +56,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
             "erag.scorer': found 'bleu'; expected one of minilm in grid.scorers",
         ),
         ({"grid": {"scorers": ["length"]}}, "erag.scorer': found scorer length of kind length"),
-        ({"grid": {"annotations": ["containment"]}}, "no answers.jsonl .* as annotations.containment reads them"),
+        ({"grid": {"annotations": ["containment"]}}, "no answers.jsonl .* which annotations.containment reads"),
         (
             {"annotations": {"erag": COMBINATION}},
             "annotations.erag.sources': found 'qrels_and_erag'; expected one of",

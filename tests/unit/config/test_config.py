@@ -197,7 +197,11 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("analysis.primary.k", 3, ["'analysis.primary.k'", "3"]),
     ("analysis.primary.ordering", "sideways", ["'analysis.primary.ordering'", "descending"]),
     ("analysis.primary.references", "strictest", ["'analysis.primary.references'", "small", "strict"]),
-    ("analysis.primary", {"retriever": "bm25", "reference": "bm25"}, ["'analysis.primary.reference'", "another"]),
+    (
+        "analysis.primary",
+        {"retriever": "bm25", "reference": "bm25"},
+        ["'analysis.primary.reference'", "a retriever other than analysis.primary.retriever"],
+    ),
     ("analysis.primary.cutoff", 10, ["'analysis.primary'", "unknown key 'cutoff'"]),
 ]
 

@@ -148,8 +148,8 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
         ({"qid": "1", "answer": "a", "docnos": [""]}, ["line 2", "docno ''"]),
         ({"qid": "1", "answer": "a", "docnos": "[" * 100_000}, ["line 2", "docnos '[[[", "a list of passage ids"]),
         ({"qid": "1", "answer": "a", "k": "\u0663"}, ["line 2", "k '\u0663'", "a whole number"]),
-        ({"topic_id": "1", "answer": "a"}, ["line 2", "no list of sentences"]),
-        ({"topic_id": "1", "answer": [{"text": 1}]}, ["line 2", "no list of sentences"]),
+        ({"topic_id": "1", "answer": "a"}, ["line 2", "not a list of sentences"]),
+        ({"topic_id": "1", "answer": [{"text": 1}]}, ["line 2", "not a list of sentences"]),
         ({"run_id": "a", "answer": [{"text": "b"}]}, ["line 2", "topic_id None", "narrative_id in metadata"]),
         (
             {"topic_id": "1", "references": ["d1"], "answer": [{"text": "a", "citations": [1]}]},

@@ -129,5 +129,5 @@ def test_the_default_budget_is_what_the_window_leaves(
     assert least_budget(thinks) == 1 and len(found) == part["prompt_id"].n_unique()
     assert all(budget == min(4096, window - 20 - size) and budget > 0 for size, budget in found.values())
     fixed = {**thinks, "thinking": {"marks": ["<a>", "</a>"], "budget": window}}
-    with pytest.raises(InputError, match=r"window \d+ less max_tokens and thinking\.budget"):
+    with pytest.raises(InputError, match=r"window \d+ minus max_tokens and thinking\.budget"):
         budgets(fixed)

@@ -179,7 +179,7 @@ def test_parquet_has_nulls_nan_decimals_and_categories(tmp_path: Path) -> None:
 
 UNREADABLE = {
     "scores.xlsx": (b"PK", "a spreadsheet program's own format; expected the sheet saved as CSV (in Excel, CSV UTF-8)"),
-    "scores.txt": (b"qid,value\n", "line 1: found 'qid,value', which is no JSON; expected JSON, or a name"),
+    "scores.txt": (b"qid,value\n", "line 1: found 'qid,value', which is not JSON; expected JSON, or a name"),
     "unicode.csv": ("qid,retriever,value\nq1,bm25,4\n".encode("utf-16"), "byte 0xff in "),
     "ansi.csv": ("qid,k,value,assessor\nq1,3,4,J\xf6rg\n".encode("latin-1"), "line 2: found byte 0xf6 in"),
     "cut.json": (b'[{"qid": "q1", "value": 1}', "invalid JSON ("),
