@@ -5,7 +5,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 MODULE = "ragrelay.annexes.rounds"
 # fmt: off
 checked = StudyFile("{dataset}/rounds/checked/{generator}.json", "check_rounds",
-    "the longest context that the rounds may reach, in tokens, and the window")
+    "how many passages a context of all rounds has, and the generator's window in tokens")
 planned_prompts = StudyFile("{dataset}/rounds/{round}/planned/{template}/{retriever}.parquet",
     "estimate_round_prompts", "estimated prompts, from which the plan counts", f"{MODULE}.prompts:COLUMNS")
 queries = StudyFile("{dataset}/rounds/{round}/queries/{generator}.parquet", "write_round_queries",

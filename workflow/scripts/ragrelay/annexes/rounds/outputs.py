@@ -22,8 +22,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "round_slopes", ROUNDS, ("round_slopes", "round_scores"), "Relay by step of the search", "", "rounds",
         f"{MODULE}.page_tables:slope_table", {},
-        note="Adjusted: for the query’s mean measure over the lists, and for P before the step. Intervals of steps are "
-        "of level 1 − 5% / steps, so that they hold together.",
+        note="Adjusted: for the query’s mean measure over the lists, and for P before the step. Each step’s "
+        "interval has level 1 − 5% / steps, so that all hold at once.",
         limited=True,
     ),
     Table(
