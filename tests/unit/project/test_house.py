@@ -177,7 +177,7 @@ CEILINGS = {
     "extend": 100,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 49000,  # facts.json: rows, types, every number; stumbles of first days; another lab's package; absent imported answers
+    "tests": 49000,  # facts.json: rows, types, every number; first days; another lab's package
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its
