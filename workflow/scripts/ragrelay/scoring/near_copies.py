@@ -64,6 +64,27 @@ def shown_references(query: QueryReferences, passages: Mapping[K, str], share: f
     return shown
 
 
+class NearCopies:
+    """Tell near copies among passages by an overlap coefficient of grams of at least ``share``; None: docnos alone."""
+
+    def __init__(self, share: float | None) -> None:
+        self.share = share
+        self._grams: dict[str, frozenset[tuple[str, ...]]] = {}
+
+    def are_near(self, docno: str, text: str, other: str, other_text: str) -> bool:
+        """Return whether two passages (docno and text each) are the same, or near copies."""
+        if docno == other or self.share is None:
+            return docno == other
+        first, second = self._of(docno, text), self._of(other, other_text)
+        least = min(len(first), len(second))
+        return least > 0 and len(first & second) >= self.share * least
+
+    def _of(self, docno: str, text: str) -> frozenset[tuple[str, ...]]:
+        if docno not in self._grams:
+            self._grams[docno] = grams(text)
+        return self._grams[docno]
+
+
 class PassageTexts:
     """The texts of context passages, read for some queries at a time from ``contexts`` (files of contexts).
 

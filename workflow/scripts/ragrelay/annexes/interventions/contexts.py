@@ -20,7 +20,7 @@ from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, number, schema_of, text
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.collection.base import Collection
-from ragrelay.scoring.near_copies import grams
+from ragrelay.scoring.near_copies import NearCopies
 
 COLUMNS = {
     **CHANGE,
@@ -52,8 +52,7 @@ class Drawing:
     """The passages of a query that an intervention may put in: judged, with a text, and no near copies of a context."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
-        self.qid, self.judged, self.near_copy = qid, judged, near_copy
-        self._grams: dict[str, frozenset[Any]] = {}
+        self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
 
     def pairs(
         self,
@@ -85,18 +84,7 @@ class Drawing:
         return pairs or (NO_RELEVANT if not relevant else NO_OTHER)
 
     def _near(self, one: JudgedPassage, other: JudgedPassage) -> bool:
-        if one.docno == other.docno:
-            return True
-        if self.near_copy is None:
-            return False
-        first, second = self._of(one), self._of(other)
-        least = min(len(first), len(second))
-        return least > 0 and len(first & second) >= self.near_copy * least
-
-    def _of(self, one: JudgedPassage) -> frozenset[Any]:
-        if one.docno not in self._grams:
-            self._grams[one.docno] = grams(one.text)
-        return self._grams[one.docno]
+        return self._copies.are_near(one.docno, one.text, other.docno, other.text)
 
 
 def _alike(relevant: JudgedPassage, others: Sequence[JudgedPassage]) -> JudgedPassage:

@@ -14,7 +14,7 @@ from ragrelay.base.vocabulary.orderings import ordered
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.build import search
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
-from ragrelay.scoring.near_copies import grams
+from ragrelay.scoring.near_copies import NearCopies
 
 COLUMNS = {
     "qid": QID,
@@ -77,13 +77,16 @@ def search_round(
     if lacking := sorted(known - texts.keys()):
         raise InputError("passages shown in the round before", f"no text of {lacking[0]!r}", "texts in the collection")
     rows, ranking = [], list[tuple[str, str, int]]()
-    grams_of = _Grams(texts)
+    copies = NearCopies(near_copy)
     for row, (qid, seed, query, shown) in enumerate(queries.select(*STATE, "query", "shown").iter_rows()):
         there = [docno for docno in ranked.get(places[query], ()) if docno in texts]
         if searching.drop_identical_ids:
             there = [docno for docno in there if docno != qid]
         top = there[:k]
-        new = [docno for docno in top if not grams_of.near_any(docno, shown, near_copy)]
+        new = [
+            docno for docno in top
+            if not any(copies.are_near(docno, texts[docno], other, texts[other]) for other in shown)
+        ]  # fmt: skip
         ranking += [(str(row), docno if docno in new else "", rank) for rank, docno in enumerate(top, 1)]
         rows.append((qid, seed, ordered(new, ordering, key=qid), len(top), len(top) - len(new)))
     table = pl.DataFrame(rows, schema={n: SCHEMA[n] for n in (*STATE, "docnos", "found", "repeated")}, orient="row")
@@ -94,29 +97,6 @@ def search_round(
 def _texts(collection: Collection, known: Iterable[str], ranked: Iterable[Sequence[str]], depth: int) -> dict[str, str]:
     """Return the texts of passages ``known`` and of the first ``depth`` of each ranking, if they have one."""
     return collection.texts(sorted({*known, *(docno for docnos in ranked for docno in docnos[:depth])}))
-
-
-class _Grams:
-    """Compare passages by their grams, each counted once."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts, self.known = texts, dict[str, frozenset[Any]]()
-
-    def near_any(self, docno: str, shown: Sequence[str], share: float | None) -> bool:
-        """Return whether a passage is among those ``shown``, or a near copy of one."""
-        if docno in shown:
-            return True
-        if share is None:
-            return False
-        own = self._of(docno)
-        return any(
-            (least := min(len(own), len(other))) and len(own & other) >= share * least for other in map(self._of, shown)
-        )
-
-    def _of(self, docno: str) -> frozenset[Any]:
-        if docno not in self.known:
-            self.known[docno] = grams(self.texts[docno])
-        return self.known[docno]
 
 
 def _measured(
