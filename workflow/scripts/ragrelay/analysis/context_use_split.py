@@ -107,7 +107,7 @@ def _groups(part: pl.DataFrame) -> dict[str, Any]:
     return means
 
 
-def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) -> dict[str, Any]:
+def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) -> dict[str, object]:
     x, y = part["utility"].to_numpy(), part["context_use"].to_numpy()
     if len(x) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}

@@ -146,7 +146,7 @@ def transmission(
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
 
-def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
+def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
     """Compute a row per cell and coefficient: the cell's names, then the columns of ``SCHEMA`` from coefficient on."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
@@ -171,7 +171,7 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
     ]
 
 
-def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, Any]:
+def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, object]:
     """Compute a coefficient's row where queries come in clusters."""
     value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
     row: dict[str, Any] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
@@ -187,7 +187,7 @@ def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dic
 
 def _verdict(
     coefficient: str, cell: PairedColumns, low: float | None, high: float | None, p_value: float | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the verdict and its remark; none of a coefficient without verdicts."""
     if coefficient != DECIDES or p_value is None:
         return {}
@@ -257,7 +257,9 @@ def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
+def _coefficients(
+    coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int
+) -> list[dict[str, object]]:
     """Compute value, interval and p-value of ``coefficient`` for cells of equal n."""
     n = len(cells[0].utility)
     tests = _tests(coefficient, cells)

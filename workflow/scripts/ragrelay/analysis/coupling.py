@@ -87,7 +87,7 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _thirds(p0: Array, utility: Array) -> dict[str, Any]:
+def _thirds(p0: Array, utility: Array) -> dict[str, object]:
     """Return n and the means of utility by thirds, with a ``reason`` if no correlation is defined."""
     n = len(p0)
     if n < QUERIES_AT_LEAST:
@@ -101,7 +101,7 @@ def _thirds(p0: Array, utility: Array) -> dict[str, Any]:
     return row
 
 
-def _correlations(cells: Array) -> list[dict[str, Any]]:
+def _correlations(cells: Array) -> list[dict[str, object]]:
     """Correlate P, P_0, utility and measure in ``cells`` (cells, 4, n); P_0 and utility aren't constant."""
     p, p0, utility, measure = cells.swapaxes(0, 1)
     rows = [{"method": METHOD} | _named("r_p0_utility", estimates) for estimates in _with_left_out(p0, utility)]
@@ -121,7 +121,7 @@ def _correlations(cells: Array) -> list[dict[str, Any]]:
     return rows
 
 
-def _named(name: str, values: Array) -> dict[str, Any]:
+def _named(name: str, values: Array) -> dict[str, object]:
     """Return a correlation's columns, from its value and its values without each query in turn (1 + n,)."""
     value = float(values[0])
     tested = bootstrap.fisher_jackknife(value, values[1:])

@@ -184,7 +184,7 @@ def testable(difference: Array, cluster: Indexes | None = None) -> bool:
     return len(sums.sums) >= QUERIES_AT_LEAST and not is_constant(sums.sums / sums.sizes)
 
 
-def _columns(paired: pl.DataFrame) -> Iterator[tuple[tuple[Any, ...], Array]]:
+def _columns(paired: pl.DataFrame) -> Iterator[tuple[tuple[object, ...], Array]]:
     """Yield each cell with P, the reference retriever's P and the clusters of its queries (3, n)."""
     return by_cell(paired, CELL, ["p", "against", CLUSTER])
 
@@ -206,7 +206,7 @@ def untestable(difference: Array, cluster: Indexes | None) -> str:
     return "all differences are equal" if is_constant(difference) else "all clusters have the same mean"
 
 
-def _test(difference: Array, cluster: Indexes | None, margin: float | None) -> dict[str, Any]:
+def _test(difference: Array, cluster: Indexes | None, margin: float | None) -> dict[str, object]:
     row: dict[str, Any] = {}
     if len(difference) >= QUERIES_AT_LEAST:
         row["mean_difference"] = float(difference.mean())

@@ -128,7 +128,7 @@ def _difference(p: Array, p0: Array) -> Array:
     return difference
 
 
-def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, Any]:
+def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, object]:
     n = len(p)
     if not n:
         return {"n": 0, "reason": "no query has both P and P₀"}
@@ -142,7 +142,7 @@ def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, Any]:
     return row
 
 
-def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:
+def _utilities(utilities: Array, qids: list[str]) -> dict[str, object]:
     known = np.isfinite(utilities)
     sizes = np.where(known, np.abs(utilities), 0.0)
     if not sizes.sum() > 0:
@@ -167,7 +167,7 @@ def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
     return ends | words | {"p_verdict": float(means.p_value()[0]), "method": mean_tests.METHOD_OF_CLUSTERS}
 
 
-def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:
+def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, object]]:
     """Test columns of differences of equal n: the columns of TABLE from ``low`` on."""
     columns = np.column_stack(differences)
     means = mean_tests.Means.cautious(columns)

@@ -73,7 +73,7 @@ def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.Data
     return named.select(*(COLUMNS if "scorer" in of else PASSAGE_COLUMNS))
 
 
-def _counts(some: pl.DataFrame) -> dict[str, Any]:
+def _counts(some: pl.DataFrame) -> dict[str, object]:
     means = some.select(pl.col("score", "words").mean(), pl.col("judgements").sum()).row(0, named=True)
     return {
         "n": some.height,
@@ -97,7 +97,7 @@ def _change(some: pl.DataFrame) -> dict[str, Any]:
     return row | interval | {"method": mean_tests.METHOD}
 
 
-def _length(some: pl.DataFrame) -> dict[str, Any]:
+def _length(some: pl.DataFrame) -> dict[str, object]:
     words, scores = (some[name].to_numpy().astype(np.float64) for name in ("words", "score"))
     query = (some["qid"].rank("dense") - 1).to_numpy().astype(np.intp)
     if is_constant(words) or is_constant(scores):

@@ -54,7 +54,7 @@ class Means(NamedTuple):
     degrees: Array | None = None
 
     @property
-    def df(self) -> Any:
+    def df(self) -> int | Array:
         """The degrees of freedom."""
         return self.n - 1 if self.degrees is None else self.degrees
 

@@ -74,7 +74,7 @@ TAU, TAU_AP = Order(kendall_tau, kendall_left_out), Order(tau_ap, _tau_ap_left_o
 
 def order_agreement(
     x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST, families: Families | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` of a coefficient of systems' means (n,).
 
     The coefficient's arcsine, on which its spread depends less on its value, has Student's t with the jackknife error
@@ -101,7 +101,7 @@ def order_agreement(
 
 def order_difference(
     people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST, families: Families | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the ``difference`` of how alike ``people`` and ``one`` order systems, and ``people`` and ``other`` (n,).
 
     With its interval and p-value of 0, by Student's t with the jackknife error over systems, or over ``families``.

@@ -66,7 +66,7 @@ def _nowhere(without: pl.DataFrame) -> pl.DataFrame:
     return without.with_columns(pl.lit(NO_POSITION, pl.Int64).alias("position"))
 
 
-def _mean(values: pl.Series) -> dict[str, Any]:
+def _mean(values: pl.Series) -> dict[str, object]:
     row: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
     if len(values) > 1 and not is_constant(values.to_numpy()):
         ends = stats.ttest_1samp(values.to_numpy(), 0).confidence_interval(0.95)

@@ -190,7 +190,7 @@ def cells_of(
     kinds: Mapping[str, str],
     by_seed: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
-) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
+) -> Iterator[tuple[dict[str, object], dict[int, Cell]]]:
     """Yield names (references, measure, ordering) with their cells by k."""
     rankings, qids = places(utility, kinds)
     utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))

@@ -149,7 +149,7 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
     return np.array([*np.where(differs, sums, 0.0), count > 1])
 
 
-def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, Any]:
+def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, object]:
     """Compute r with its interval and test from the sums per query (5, queries) of ``_sums``.
 
     If a sum of squares is only a rounding error, the column counts as constant within every query. ``cluster``

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
-from pydantic.json_schema import SkipJsonSchema
+from pydantic.json_schema import CoreSchema, SkipJsonSchema
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.extensions import classes_of, extensions, import_extension, source_hash
@@ -128,7 +128,7 @@ class Kind(Settings):
                 check_function(f"{place}.{key}'", name, study.folder)
 
     @classmethod
-    def check_written(cls, given: Mapping[str, Any]) -> None:
+    def check_written(cls, given: Mapping[str, object]) -> None:
         """Reject an entry that a job's parameters may contain but that users must not write.
 
         Args:
@@ -182,7 +182,7 @@ class Kind(Settings):
         }
 
 
-def _is_function(annotated: Any) -> bool:
+def _is_function(annotated: object) -> bool:
     return FUNCTION in (*getattr(annotated, "metadata", ()), *getattr(annotated, "__metadata__", ()))
 
 
@@ -247,7 +247,7 @@ class Kinds(Generic[K]):
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
-    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+    def validated(self, given: dict[str, object]) -> dict[str, Any]:
         """Return ``given``, an entry as users write it, with defaults and its keys in sorted order."""
         check_keys(given, given, [self.selector])
         name = self._named(given[self.selector])
@@ -256,12 +256,12 @@ class Kinds(Generic[K]):
         kind.check_written(given)
         return self._with_defaults(kind, name, given)
 
-    def _named(self, name: Any) -> str:
+    def _named(self, name: object) -> str:
         if name not in (names := self.names()):
             raise RefusedError(repr(name), one_of(names, name), self.selector)
         return str(name)
 
-    def _with_defaults(self, keys: type[Settings], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _with_defaults(self, keys: type[Settings], name: str, given: Mapping[str, object]) -> dict[str, object]:
         values = keys.model_validate({key: value for key, value in given.items() if key != self.selector})
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
@@ -274,10 +274,10 @@ class Kinds(Generic[K]):
         """Return the JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return AfterValidator(self.validated).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {**self.schema(), "finished": True}
 
 
@@ -309,7 +309,7 @@ class MergedKinds(Kinds[K]):
         used = {self.selector, *self[definition[self.selector]].model_fields}
         return {key: value for key, value in definition.items() if key in used}
 
-    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+    def validated(self, given: dict[str, object]) -> dict[str, Any]:
         """Return ``given``, an entry as users write it, with the defaults of all kinds and sorted keys."""
         merged = _merged(tuple(self[name] for name in self.names()))
         check_keys(given, [self.selector, *merged.known()], [])

@@ -25,6 +25,7 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
+from pydantic.json_schema import CoreSchema
 
 from ragrelay.base.errors import one_of
 
@@ -56,11 +57,11 @@ class Matching:
     shown: bool = True
     """Whether messages show the value."""
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
         return validator.__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         # Here "$" means the end of the text. Texts of unbounded length have a format instead of a pattern.
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
@@ -77,10 +78,10 @@ class OneOf:
 
     names: Callable[[], Collection[str]]
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return PlainValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {"enum": list(self.names())}
 
     def check(self, value: Any) -> Any:
@@ -91,10 +92,10 @@ class OneOf:
 
 
 class _OrNull:
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return WrapValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:

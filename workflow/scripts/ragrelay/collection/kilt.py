@@ -63,7 +63,7 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
             yield str(number)
 
 
-def page_passages(page: Mapping[str, Any], place: str) -> list[dict[str, str]]:
+def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]]:
     """Return the passages of a page of the knowledge source: doc_id (page id and number), title, text.
 
     The page's paragraphs, without title and headings, are cut every WORDS words. Each text begins with the title.

@@ -5,7 +5,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -91,7 +90,7 @@ class LocalCollection(Collection):
         return {passage["docno"]: passage["text"] for passage in self.passages()}
 
 
-def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, object]]]:
     """Yield line number, docno, text and the whole record of each passage in the JSON lines of ``path``.
 
     One without a visible character is left out. Raises InputError with the first line that is malformed or repeats a
@@ -148,7 +147,7 @@ def _query(place: str, qid: str, text: str) -> str:
     return text.strip()
 
 
-def _docno(record: Mapping[str, Any]) -> Any:
+def _docno(record: Mapping[str, object]) -> object:
     """Return the ``doc_id`` of a passage, an integer as its digits."""
     docno = record.get("doc_id")
     return str(docno) if type(docno) is int else docno

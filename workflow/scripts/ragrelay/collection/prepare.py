@@ -1,7 +1,6 @@
 """Prepare a dataset's tables of queries, judgements and references, with counts of what was left out."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from ragrelay.collection.base import Collection
 
 def prepare_collection(
     collection: Collection, place: str, drop_identical_ids: bool = False
-) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, object]]]:
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
@@ -44,7 +43,7 @@ def prepare_collection(
 
 def prepare_references(
     collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the references of ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
 
     References (qid, docno, label, text) are the passages with text judged at or above the lowest grade, by query then
@@ -79,12 +78,12 @@ def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 
-def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, Any]:
+def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, object]:
     have = sum(any(text.strip() for text in gold or ()) for gold in queries["answers"].to_list())
     if not have:
         raise InputError(f"gold answers of {place}", "none for any query", "qids shared by queries and gold answers")
     return _count("queries without a gold answer", len(queries) - have)
 
 
-def _count(what: str, count: int) -> dict[str, Any]:
+def _count(what: str, count: int) -> dict[str, object]:
     return {"what": what, "count": count}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -57,7 +57,7 @@ class DatasetSource(Kind):
             raise InputError(f"{place}.clusters'", found, "a file of lines qid<TAB>cluster")
 
     @classmethod
-    def check_written(cls, given: Mapping[str, Any]) -> None:
+    def check_written(cls, given: Mapping[str, object]) -> None:
         """Require at least one reference grade in the configuration. Only a job's parameters may have none.
 
         Args:

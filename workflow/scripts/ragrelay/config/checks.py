@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.grid import GridSettings
@@ -89,7 +88,7 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
     return nearest
 
 
-def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
+def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError for a budget of GPU-hours if no generator of the study runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
         found = "GPU-hours, but all generators are endpoints, which use none"

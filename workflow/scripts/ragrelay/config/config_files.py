@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -35,7 +34,7 @@ def check_file(path: Path) -> None:
         raise InputError(path, "nothing" if data is None else f"a {type(data).__name__}", expected)
 
 
-def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, Any], study: str) -> None:
+def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:
     """Raise InputError if ``overlays`` name no study: their results would mix with those of ``study``.
 
     ``given``: the keys that overlays and command line add to the catalogue, whose own study is ``study``.

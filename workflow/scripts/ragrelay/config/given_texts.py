@@ -15,7 +15,7 @@ NULL = "None"
 """How Snakemake writes null where it passes a profile's mapping on as a text."""
 
 
-def with_types(config: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_types(config: Mapping[str, Any], given: Mapping[str, object]) -> Mapping[str, Any]:
     """Return ``config`` with the texts of ``given`` as numbers, truth values and null, unless a key takes a text alone.
 
     ``given``: values that Snakemake read from its command line and that ``config`` has, itself or, in a module, an
@@ -42,7 +42,7 @@ def _refused(config: Mapping[str, Any], read: set[str]) -> str:
     return ""
 
 
-def _texts(value: Any, given: Any, *path: Any) -> Iterator[tuple[str, str]]:
+def _texts(value: object, given: object, *path: object) -> Iterator[tuple[str, str]]:
     """Yield the texts that ``given`` and ``value`` share, with their keys."""
     if isinstance(value, Mapping) and isinstance(given, Mapping):
         for key in given.keys() & value.keys():

@@ -26,7 +26,7 @@ class _Problem(NamedTuple):
     """
 
     path: list[Any]
-    union: list[Any] | None
+    union: list[object] | None
     error: Mapping[str, Any]
 
     @property
@@ -60,7 +60,7 @@ def _choices(written: str) -> list[Any]:
     return list(values)
 
 
-def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
+def _problem(error: Mapping[str, Any], given: object) -> _Problem:
     steps = list(error["loc"])
     if steps[-1:] == ["[key]"]:
         del steps[-2:]
@@ -75,7 +75,7 @@ def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
     return _Problem([*path, own.key] if isinstance(own, RefusedError) and own.key else path, union, error)
 
 
-def input_error(error: ValidationError, given: Any) -> InputError:
+def input_error(error: ValidationError, given: object) -> InputError:
     """Return the first of the errors in validating ``given``, in the order of the keys that lead to them."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
@@ -89,7 +89,7 @@ def input_error(error: ValidationError, given: Any) -> InputError:
     return InputError(ConfigKey(*first.path), first.found(), expected + _in_yaml(first.error["input"], expected))
 
 
-def _in_yaml(value: Any, expected: str) -> str:
+def _in_yaml(value: object, expected: str) -> str:
     """Return how to write ``value`` if YAML 1.1 reads what looks like a number, or a word, as something else."""
     of_number = "number" in expected or "integer" in expected
     if isinstance(value, str) and of_number and EXPONENT.fullmatch(value):

@@ -17,7 +17,7 @@ from ragrelay.collection.sources.local import NEEDED
 HEAD = "# What is not here has the value of config/config.yaml, whose reference is config/README.md.\n"
 
 
-def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dict[str, Any]:
+def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dict[str, object]:
     """Return the configuration. ``model``: a generator of the catalogue, a folder, or a name on the hub.
 
     Raises InputError for a run file that is not there, and for a folder that is no collection.

@@ -41,7 +41,7 @@ KINDS: dict[str, Kinds[Any]] = {
 Definition = dict[Any, Any]
 
 
-def _as_written(value: Any, validate: Callable[[Any], Any]) -> Any:
+def _as_written(value: object, validate: Callable[[object], object]) -> object:
     """Validate a number, but leave 1 as 1, so that provenance and params have it as the user wrote it."""
     validate(value)
     return value
@@ -78,7 +78,7 @@ class BudgetSettings(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _not_empty(cls, given: Any) -> Any:
+    def _not_empty(cls, given: object) -> object:
         if given == {}:
             raise RefusedError("{}", "at least 1 entry")
         return given
@@ -224,7 +224,7 @@ class Configuration(*(a.keys for a in reversed(annexes()) if a.keys), CoreSettin
     grid: Grid
 
 
-def validated(config: Mapping[str, Any]) -> Configuration:
+def validated(config: Mapping[str, object]) -> Configuration:
     """Return ``config`` with defaults filled in. Its ``mapping()`` is a deep copy with sorted keys.
 
     Raises InputError for the first invalid key, named by its dotted path.
@@ -249,7 +249,7 @@ def load_schema() -> JsonSchema:
     }
 
 
-def _with_dates_as_texts(value: Any) -> Any:
+def _with_dates_as_texts(value: object) -> object:
     """Return ``value`` with dates as texts, since YAML reads 2026-01-31 without quotation marks as a date."""
     if isinstance(value, Mapping):
         return {key: _with_dates_as_texts(sub) for key, sub in value.items()}

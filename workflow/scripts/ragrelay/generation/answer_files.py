@@ -112,7 +112,7 @@ def view_answers(
     return [{"what": DROPPED, "count": rows["dropped_passages"].sum()}, *missing_of(rows, thinking)]
 
 
-def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, Any]]:
+def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
     """Count the answers of ``rows`` that are missing by reason, and those that view_answers counts besides."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]

@@ -103,7 +103,9 @@ class VllmEngine:
         for request, output in self.finished(asked):
             yield output_row(request, output) | _scores(output)
 
-    def _answers_after_thoughts(self, requests: Iterator[Request], thinks: ThoughtTokens) -> Iterator[dict[str, Any]]:
+    def _answers_after_thoughts(
+        self, requests: Iterator[Request], thinks: ThoughtTokens
+    ) -> Iterator[dict[str, object]]:
         """Yield rows of answers that are asked for after their thoughts, over prompt and thought.
 
         So stop strings and max_tokens count after the end mark. A text without a thought is asked for again as an
@@ -111,7 +113,7 @@ class VllmEngine:
         """
         thoughts: dict[tuple[str, int], tuple[Thought, Any]] = {}
 
-        def answer_after(request: Request, output: Any) -> tuple[Request, Sequence[int], Any] | None:
+        def answer_after(request: Request, output: Any) -> tuple[Request, Sequence[int], object] | None:
             if request.key in thoughts:
                 return None
             made = output.outputs[0]
@@ -148,8 +150,8 @@ class VllmEngine:
 
     def finished(
         self,
-        asked: Iterator[tuple[Asked, Sequence[int], Any]],
-        follow: Callable[[Asked, Any], tuple[Asked, Sequence[int], Any] | None] = lambda item, output: None,
+        asked: Iterator[tuple[Asked, Sequence[int], object]],
+        follow: Callable[[Asked, object], tuple[Asked, Sequence[int], object] | None] = lambda item, output: None,
     ) -> Iterator[tuple[Asked, Any]]:
         """Yield each item of ``asked`` (item, token ids of its prompt, SamplingParams) with its output, as they finish.
 
@@ -195,7 +197,7 @@ class VllmEngine:
     def _hidden(self) -> frozenset[int] | None:
         return self._thinks.hidden if self._thinks else None
 
-    def _parameters(self, seed: int, **ends: Any) -> Any:
+    def _parameters(self, seed: int, **ends: object) -> object:
         """Return the SamplingParams of a request; ``ends`` in place of the generator's own."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
@@ -260,7 +262,7 @@ def check_batch_invariance() -> None:
         raise InputError("generator key batch_invariant", found, expected)
 
 
-def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
+def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, object]:
     """Return vLLM's engine arguments for a generator's definition."""
     source, revision = model_source(generator)
     arguments: dict[str, Any] = {

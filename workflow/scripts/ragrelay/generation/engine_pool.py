@@ -131,7 +131,7 @@ def _reply(worker: "Connection[Any, Any]") -> Any:
     return reply
 
 
-def _send(worker: "Connection[Any, Any]", message: Any) -> None:
+def _send(worker: "Connection[Any, Any]", message: object) -> None:
     try:
         worker.send(message)
     except ConnectionError as error:
@@ -176,6 +176,6 @@ def serve(number: int) -> None:
         raise
 
 
-def _requests(received: "queue.SimpleQueue[Any]") -> Iterator[Any]:
+def _requests(received: "queue.SimpleQueue[Any]") -> Iterator[object]:
     while chunk := received.get():
         yield from chunk

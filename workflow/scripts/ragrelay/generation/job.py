@@ -243,7 +243,7 @@ def keep(
     return {"made": made, **sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
-def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
+def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
     """Count the keys ``asked`` by their maker: ``engines`` (by engine, version and device) and ``settings``.
 
     The latter count by setting and value (see Maker), without parts that don't record the setting; a part with several

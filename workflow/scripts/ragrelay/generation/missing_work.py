@@ -34,7 +34,7 @@ def no_engine(generator: Mapping[str, Any], window: int | None) -> NoReturn:
     raise NoEngineError
 
 
-def count_missing(job: Callable[[], Any], number: Callable[[], int] | None = None) -> dict[str, int]:
+def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
     """Return the content of a count's file: how many keys ``job`` would make, which starts its engine by no_engine.
 
     ``number`` counts them if the error doesn't. An impossible request needs no engine: the job itself ends with the
@@ -66,10 +66,10 @@ class _CountingAsker(EngineAsker):
 
 
 def count_requests(
-    ask_parts: Callable[..., Any],
+    ask_parts: Callable[..., object],
     question: str,
-    inputs: Mapping[str, Any],
-    parts: Sequence[Mapping[str, Any]],
+    inputs: Mapping[str, object],
+    parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
     """Return the content of a count's file for ``ask_parts`` of questions.parts, which gets the other arguments.
@@ -86,7 +86,7 @@ def checked_engine(
 ) -> Callable[[Mapping[str, Any], Any], Engine]:
     """Return ``start``, a function that starts an engine, with check_counted before it."""
 
-    def checked(generator: Mapping[str, Any], window: Any) -> Engine:
+    def checked(generator: Mapping[str, Any], window: object) -> Engine:
         check_counted(counts, gpus)
         return start(generator, window)
 

@@ -83,7 +83,7 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     )
 
 
-def _status(shard: Shard, now: datetime) -> dict[str, Any]:
+def _status(shard: Shard, now: datetime) -> dict[str, object]:
     receipt = Path(shard.receipt)
     if receipt.is_file():
         content = json.loads(receipt.read_text(encoding="utf-8"))

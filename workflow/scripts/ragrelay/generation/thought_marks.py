@@ -197,7 +197,7 @@ UNCLOSED = "answers in which a thought begins and does not end"
 SCORED = "they are scored with the thought, since nothing says where the answer is"
 
 
-def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, Any]]:
+def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
     """Count the ``answers``, told from their thoughts, in which another thought begins, with a warning; none if none.
 
     It does not end, because everything up to the last end mark is the thought. ``marks``: of reading_marks.

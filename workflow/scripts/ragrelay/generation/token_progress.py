@@ -172,7 +172,7 @@ class PromptProgress(TokenProgress):
         super().__init__(number, tokens, tokens, None, 0, prompt_speed(store), basis)
         self._mean = tokens / requests
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, row: Mapping[str, object]) -> None:
         """Count a finished likelihood. Tokens from the prefix cache count too, since nobody knows how many will be."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})

@@ -192,7 +192,7 @@ class PromptTokenizer:
                 f"chat template of {self.place}", f"its refusal: {error}", "parts that it accepts"
             ) from None
 
-    def _clock(self, date: str | None) -> dict[str, Any]:
+    def _clock(self, date: str | None) -> dict[str, object]:
         """Return what chat templates read of the date: ``strftime_now`` (transformers) and ``date_string`` (Llama)."""
         if date is not None:
             day = datetime.date.fromisoformat(date)

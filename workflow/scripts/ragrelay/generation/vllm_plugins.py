@@ -24,7 +24,7 @@ class RecentTokens(LogitsProcessor):
     A request sets PENALTY and WINDOW. vLLM applies it before its own penalties and before temperature.
     """
 
-    def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
+    def __init__(self, vllm_config: object, device: torch.device, is_pin_memory: bool) -> None:
         self.device = device
         self.requests: dict[int, tuple[float, int, list[int], list[int]]] = {}
 
@@ -53,7 +53,7 @@ class RecentTokens(LogitsProcessor):
         return logits
 
     @staticmethod
-    def _request(params: Any, prompt: list[int] | None, answer: list[int]) -> Any:
+    def _request(params: Any, prompt: list[int] | None, answer: list[int]) -> object:
         asked = params.extra_args or {}
         return (asked[PENALTY], asked[WINDOW], prompt or [], answer) if WINDOW in asked else None
 
@@ -64,7 +64,7 @@ class RecentTokensV2(LogitsProcessorV2):
     vLLM applies it after its presence and frequency penalties, not before them.
     """
 
-    def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
+    def __init__(self, vllm_config: object, req_states: LogitsProcRequestState) -> None:
         self.tokens = req_states.all_token_ids
         self.penalties = torch.ones(req_states.max_num_reqs, device=req_states.device)
         self.windows = torch.ones(req_states.max_num_reqs, dtype=torch.int64, device=req_states.device)

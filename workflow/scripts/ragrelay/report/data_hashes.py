@@ -24,7 +24,7 @@ def data_hashes(
     results: str | Path,
     dataset: str,
     config: Mapping[str, Any],
-    more: Iterable[Callable[[Path, str, Mapping[str, Any]], Hashes]] = (),
+    more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
@@ -76,7 +76,7 @@ def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
     return {kind: {qid for qid in common if sides[0][kind].get(qid) != sides[1][kind].get(qid)} for kind in kinds}
 
 
-def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
+def _of_queries(folder: Path) -> dict[str, dict[str, object]]:
     queries = read_result(folder / "collection/queries.parquet")
     qrels = read_result(folder / "collection/qrels.parquet").select("qid", "docno", "label")
     judged = qrels.sort("docno").group_by("qid").agg("docno", "label").sort("qid")

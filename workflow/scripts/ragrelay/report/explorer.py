@@ -85,7 +85,7 @@ def _pair(section: Section) -> list[str]:
     return [pair.retriever, pair.reference] if pair else [section.grid.retrievers[0], ZEROSHOT]
 
 
-def _means(section: Section, qids: Sequence[str]) -> Mapping[str, Any]:
+def _means(section: Section, qids: Sequence[str]) -> Mapping[str, object]:
     """Return P of every cell, by its key as JSON, parallel to ``qids``, with the index of its P_0 in ``p0``."""
     shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
     cells, p0 = {}, []

@@ -97,7 +97,9 @@ class TableRow:
         return _record(self.table, self.names, self.row, self.key)
 
 
-def _record(table: ResultTable, names: Mapping[str, str], row: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+def _record(
+    table: ResultTable, names: Mapping[str, str], row: Mapping[str, object], key: Sequence[str]
+) -> dict[str, object]:
     values = {name: value for name, value in row.items() if name not in key}
     file = table.path.format(**names)
     return {"table": table.name, "file": file, "row": {name: row[name] for name in key}, "values": values}

@@ -82,7 +82,7 @@ def _answer(answer: Conclusion, names: Mapping[str, str]) -> Record:
     }
 
 
-def _of_annex(name: str, value: Any) -> list[Record]:
+def _of_annex(name: str, value: object) -> list[Record]:
     """Return the answers in a variable of an annex's template: a unit, such as a dataset's, or several."""
     units = value if isinstance(value, list) else [value]
     return [

@@ -200,7 +200,7 @@ def _row(name: str, kind: str, tested: Mapping[str, Any], measured: str, p: str)
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
-def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[Warned]:
+def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> list[Warned]:
     """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
     section, pair = facts.section, facts.primary
     of_pair = () if pair is None else (pair, *_qualities(facts, pair.retriever, pair.against_retriever))

@@ -35,7 +35,7 @@ MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
 
 
-def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, Any]]) -> list[str]:
+def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
     """Return a sentence per dataset and generator with many missing answers.
 
     ``lengths``: the rows of a file each; ``left_out``: records of left_out.json.

@@ -67,7 +67,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_total(record: Mapping[str, Any]) -> dict[str, Any]:
+def _of_total(record: Mapping[str, Any]) -> dict[str, object]:
     """Write the count of a record with the total in its detail, if it has one."""
     detail = record.get("detail")
     if not isinstance(detail, Mapping) or "total" not in detail:

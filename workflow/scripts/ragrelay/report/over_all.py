@@ -70,5 +70,5 @@ def _relay(slopes: pl.DataFrame) -> Conclusion:
     return said._replace(facts=tuple(map(_pooled, slopes.to_dicts())))
 
 
-def _pooled(row: dict[str, Any]) -> TableRow:
+def _pooled(row: dict[str, object]) -> TableRow:
     return TableRow(RESULT_TABLES["pooled"], {}, row, OF_ROW)

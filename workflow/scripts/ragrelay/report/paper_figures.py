@@ -78,7 +78,7 @@ def _lines(
     section: Section,
     theme: Theme,
     points: int,
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[dict[str, object]],
     look: Mapping[str, Look],
     x: alt.X,
     what: str,

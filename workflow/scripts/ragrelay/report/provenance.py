@@ -91,7 +91,7 @@ def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapp
     return {"comparisons": chosen, "hash": value_hash(chosen, digits=16), "first_answer": first}
 
 
-def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
     """Summarise each stage (rule) with benchmark files: jobs, seconds (total), longest, cpu_seconds, memory_mib.
 
     And REQUESTED. Benchmark files are in a folder per rule, one per job: Snakemake's columns s, max_rss (MiB),

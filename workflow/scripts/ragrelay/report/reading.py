@@ -98,7 +98,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
     )
 
 
-def _scored(section: Mapping[str, Any], left_out: Sequence[Mapping[str, Any]]) -> Mapping[str, int] | None:
+def _scored(section: Mapping[str, object], left_out: Sequence[Mapping[str, Any]]) -> Mapping[str, int] | None:
     keys = ("dataset", "generator", "scorer")
     partial = [row | row["detail"] for row in left_out if row["what"] == WITHOUT_SCORE and row["count"]]
     return next((row.get("scored") for row in partial if all(row[key] == section[key] for key in keys)), None)

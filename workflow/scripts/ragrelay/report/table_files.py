@@ -37,7 +37,7 @@ def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]
             write_parquet(named(content, keys), path.with_suffix(".parquet"))
 
 
-def _left_out(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _left_out(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """Return columns LEFT_OUT, with ``detail`` as JSON if it isn't text."""
     rows = [
         [value if value is None or isinstance(value, str) or name == "count"

@@ -127,11 +127,11 @@ def _slopes() -> list[Column]:
     ]  # fmt: skip
 
 
-def _adjusted(row: Mapping[str, Any]) -> dict[str, Any]:
+def _adjusted(row: Mapping[str, object]) -> dict[str, object]:
     return {column: row[f"{column}_adjusted"] for column in ("slope", "low", "high", "reason")}
 
 
-def _both_remarks(row: Mapping[str, Any]) -> str:
+def _both_remarks(row: Mapping[str, object]) -> str:
     own, adjusted = REMARK.text(row), row["reason_adjusted"] or ""
     return own if adjusted in ("", own) else "; ".join([*([own] if own else []), f"adjusted: {adjusted}"])
 

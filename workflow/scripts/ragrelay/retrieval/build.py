@@ -21,7 +21,7 @@ def build_run(
     index: Path | None = None,
     runs: Sequence[Path] = (),
     threads: int = 1,
-    answers: Sequence[tuple[Path, dict[str, Any]]] = (),
+    answers: Sequence[tuple[Path, dict[str, object]]] = (),
     name: str = "",
     drop_identical_ids: bool = False,
     passages: Sequence[Path] = (),

@@ -161,7 +161,7 @@ def _passages(k: int) -> str:
     return f"{k} passage{'s' if k > 1 else ''}"
 
 
-def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
+def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, object]]:
     """Yield counts of contexts and passages that a processor emptied, with a warning if most passages are."""
     given, left = contexts.filter(pl.col("rank") <= k).height, shown_texts(contexts, k)
     yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}

@@ -42,7 +42,7 @@ def process_contexts(
     cache_dir: str | Path,
     place: str,
     threads: int = 1,
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+) -> tuple[pl.DataFrame, dict[str, object]]:
     """Return ``contexts`` with the column ``shown``, ``places`` if the processor moved a passage, and a receipt.
 
     ``queries``: qid, query; ``contexts``: PROCESSED_COLUMNS, of the retriever whose passages are processed. Each

@@ -135,7 +135,7 @@ class Retriever(Kind):
         return None
 
     @classmethod
-    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, object]:
         """Collect everything besides the corpus that determines the index's files.
 
         Args:
@@ -240,7 +240,7 @@ def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> 
     return sorted(all_names)
 
 
-def _below(name: str, catalogue: Mapping[str, Mapping[str, Any]], path: list[str]) -> set[str]:
+def _below(name: str, catalogue: Mapping[str, Mapping[str, object]], path: list[str]) -> set[str]:
     path = [*path, name]
     names = {name}
     for key, stage in RETRIEVER_KINDS.of(catalogue[name]).stages():

@@ -30,7 +30,7 @@ Run = Mapping[str, Any]
 
 
 def check_joined(
-    runs: Sequence[Run], measures: Sequence[str], dataset: Mapping[str, Any], cache_dir: str | Path
+    runs: Sequence[Run], measures: Sequence[str], dataset: Mapping[str, object], cache_dir: str | Path
 ) -> None:
     """Check the unchecked run files and measures of a prepared ``dataset`` (its definition).
 
@@ -49,7 +49,7 @@ def check_joined(
 
 def check_runs(
     runs: Sequence[Run],
-    dataset: Mapping[str, Any],
+    dataset: Mapping[str, object],
     queries: pl.DataFrame,
     collection: Collection,
     cache_dir: str | Path,
@@ -67,7 +67,7 @@ def check_runs(
 
 
 def check_measures(
-    measures: Sequence[str], dataset: Mapping[str, Any], qrels: pl.DataFrame, cache_dir: str | Path
+    measures: Sequence[str], dataset: Mapping[str, object], qrels: pl.DataFrame, cache_dir: str | Path
 ) -> None:
     """Check that the providers of ``measures`` take the labels of a dataset's judgements ``qrels`` (label), once.
 
@@ -80,7 +80,7 @@ def check_measures(
         _write({"measures": limits, "dataset": dataset}, mark)
 
 
-def _write(checked: Mapping[str, Any], mark: Path) -> None:
+def _write(checked: Mapping[str, object], mark: Path) -> None:
     if not read_only():
         write_json(checked, mark)
 
@@ -92,12 +92,12 @@ def _run_mark(run: Run, dataset: Mapping[str, Any], cache_dir: str | Path) -> Pa
     )
 
 
-def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, object], cache_dir: str | Path) -> Path:
     """Return the file that records that these limits were checked against the dataset's present files."""
     return _mark([], [dict(limits), dict(dataset)], dataset, cache_dir)
 
 
-def _mark(files: list[Path], checked: list[Any], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+def _mark(files: list[Path], checked: list[object], dataset: Mapping[str, object], cache_dir: str | Path) -> Path:
     present = [*files, *DATASET_KINDS.of(dataset).files(Path())]
     versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in present]
     return Path(cache_dir) / "run_checks" / f"{value_hash([VERSION, versions, *checked])}.json"

@@ -97,7 +97,7 @@ def check_run(
 
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, Any] | None = None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return counts (what, count, maybe warning) of what is doubtful in a usable run file, as read by read_ranks.
 
     Counted are lines for queries other than ``queries`` (qid), and queries whose ranks differ although all scores are
@@ -118,7 +118,9 @@ def count_doubts(
     return [unknown, *({"what": w, "count": n, **({"warning": ASKED} if n else {})} for w, n in counts.items())]
 
 
-def count_ties(run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None) -> list[dict[str, Any]]:
+def count_ties(
+    run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None
+) -> list[dict[str, object]]:
     """Count ``queries`` (qid) in which ties put other passages into the first k, one of ``ks``, than the ranks say.
 
     ``run``: as read by read_ranks. ``meant``: the key ranked_by; with ranks or scores, nothing is counted. A query
@@ -259,7 +261,7 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 
 
 def describe_run(
-    name: str, retrievers: Mapping[str, Mapping[str, Any]], dataset: str, source: Mapping[str, Any]
+    name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
 ) -> dict[str, Any]:
     """Return method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
 
@@ -280,13 +282,13 @@ def describe_run(
     }
 
 
-def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[str, Any]:
+def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[str, object]:
     named = {STAGE[key]: definition[key] for key, _ in kind.stages() if key in STAGE}
     rest = {key: value for key, value in definition.items() if key not in (*STAGE, "kind") and value is not None}
     return {"name": name, "method": definition["kind"], **named, **({"params": rest} if rest else {})}
 
 
-def header(described: Mapping[str, Any], tag: str) -> list[str]:
+def header(described: Mapping[str, object], tag: str) -> list[str]:
     """Return the lines of a header with ``described``, the run's ``tag`` and this package's version."""
     libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
     content = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}

@@ -5,7 +5,6 @@ of a matrix product change with its shape, not with other rows. Attention is com
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 BLOCK_ROWS = 256
 """Rows of a block: enough for a product to reach its full speed, few enough for its results to stay in a core's cache.
@@ -16,7 +15,7 @@ PACKED = ("bert", "camembert", "deberta", "deberta-v2", "electra", "roberta", "x
 """Values of ``model_type`` in which only attention, which is replaced, combines rows."""
 
 
-def packs(described: Mapping[str, Any]) -> bool:
+def packs(described: Mapping[str, object]) -> bool:
     """Return whether a model can encode texts in blocks, by its ``config.json``."""
     # A decoder's attention looks back only, and a convolution (large DeBERTa v2 models have one) at neighbouring rows.
     mixes_rows = described.get("is_decoder", False) or described.get("conv_kernel_size", 0)

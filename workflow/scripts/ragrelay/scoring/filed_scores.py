@@ -53,7 +53,7 @@ def filed_scores(
     generator: str,
     references: str,
     retrievers: Iterable[str],
-) -> tuple[dict[str, pl.DataFrame], list[dict[str, Any]]]:
+) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """Return the score table (retriever_table.SCHEMA) by retriever, and counts (what, count, of).
 
     ``rows``: score_files.placed_scores of the file ``place``; ``answers``: files by retriever, ordering, k and seed.

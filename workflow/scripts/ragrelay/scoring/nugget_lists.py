@@ -109,7 +109,7 @@ def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
             yield place, qid, *_nugget(place, nugget)
 
 
-def _nugget(place: str, nugget: Any) -> tuple[str, bool]:
+def _nugget(place: str, nugget: object) -> tuple[str, bool]:
     if not isinstance(nugget, Mapping):
         raise InputError(place, f"nugget {nugget!r}"[:80], FORMAT)
     importance = nugget.get("importance")
@@ -127,7 +127,7 @@ def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
         yield place, _qid(place, qid), _text(place, nugget), vital
 
 
-def _qid(place: str, value: Any) -> str:
+def _qid(place: str, value: object) -> str:
     qid = str(value) if type(value) is int else value
     if not isinstance(qid, str):
         raise InputError(place, "no text value for key 'qid'", FORMAT)
@@ -135,7 +135,7 @@ def _qid(place: str, value: Any) -> str:
     return qid
 
 
-def _text(place: str, value: Any) -> str:
+def _text(place: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(place, f"nugget text {value!r}"[:80], "a text")
     check_text(place, value)

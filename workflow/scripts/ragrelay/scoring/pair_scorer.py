@@ -100,7 +100,7 @@ class PairMeasure:
         self.scorer, self.decisive, self.pairs = scorer, scorer.decisive(), scorer.pairs()
         self.fingerprint = value_hash(self.decisive)
 
-    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+    def prepare(self, references: Sequence[str]) -> dict[str, object]:
         """Check that it sees the references' words. They need no preparation."""
         self._check_words("references", set(references))
         return {"texts": len(set(references)), "decisive": self.decisive}

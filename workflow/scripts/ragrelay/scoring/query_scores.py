@@ -75,7 +75,7 @@ class ScoredAnswers(Generic[Given]):
 def fill_scores(
     cells: Mapping[str, Callable[[Sequence[str]], Answers]],
     references: str | Path,
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     threads: int = 1,
     shard: int = 0,
@@ -98,7 +98,7 @@ def fill_scores(
 def count_scores(
     cells: Mapping[str, Callable[[Sequence[str]], Answers]],
     references: str | Path,
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     shard: int = 0,
     shards: int = 1,
@@ -111,7 +111,7 @@ def count_scores(
 
 
 def _queries_of_shard(
-    scorer: Mapping[str, Any], references: str | Path, shard: int, shards: int
+    scorer: Mapping[str, object], references: str | Path, shard: int, shards: int
 ) -> dict[str, QueryReferences]:
     queries = references_for(scorer, references)
     return {qid: queries[qid] for qid in list(queries)[shard::shards]}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -64,7 +63,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
     return queries
 
 
-def references_for(scorer: Mapping[str, Any], path: str | Path) -> dict[str, QueryReferences]:
+def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
     """Read what ``scorer`` compares answers with: gold answers if its key ``references`` is `gold`, else references.
 
     Texts are composed (NFC).

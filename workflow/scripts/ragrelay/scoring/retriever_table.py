@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -83,7 +83,7 @@ class References(NamedTuple):
 def score_answers(
     given: AnswerFiles,
     references: References,
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     output: str | Path,
     threads: int = 1,

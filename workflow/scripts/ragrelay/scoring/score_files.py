@@ -126,11 +126,11 @@ def _row(place: str, record: Mapping[str, Any], scored: ScoreScale, people: dict
     )  # fmt: skip
 
 
-def _lacks(key: str, record: Mapping[str, Any]) -> str:
+def _lacks(key: str, record: Mapping[str, object]) -> str:
     return f"no {key}, but {', '.join(map(str, record))}"
 
 
-def _value(place: str, record: Mapping[str, Any], scored: ScoreScale) -> float | None:
+def _value(place: str, record: Mapping[str, object], scored: ScoreScale) -> float | None:
     if record.get("nuggets") is not None:
         return _nugget_value(place, record["nuggets"], scored.measure)
     if "value" not in record:
@@ -151,7 +151,7 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 """A number with a comma that may group its thousands."""
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """Return a record's number, maybe a text with a decimal comma; None for all else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
@@ -162,7 +162,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _probability(place: str, value: Any) -> float | None:
+def _probability(place: str, value: object) -> float | None:
     if value is None or value == "":
         return None
     number = _number(value)
@@ -171,7 +171,7 @@ def _probability(place: str, value: Any) -> float | None:
     return number
 
 
-def _nugget_value(place: str, nuggets: Any, measure: str | None) -> float | None:
+def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | None:
     """Return nuggetizer's score; None, for no score, where no nugget counts."""
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
@@ -187,7 +187,7 @@ def _nugget_value(place: str, nuggets: Any, measure: str | None) -> float | None
     return value
 
 
-def run_name(cell: Mapping[str, Any]) -> str:
+def run_name(cell: Mapping[str, object]) -> str:
     """Return the name of a cell's run in AutoJudge's records: generator, then as its file in ``export`` is named."""
     return "{generator}.{retriever}.{ordering}.k{k}.seed{seed}".format(**cell)
 
@@ -283,7 +283,7 @@ def row_key(row: Mapping[str, Any]) -> str:
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 
 
-def _as_drawn(place: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
     """Return a ``record`` with the answer that its row_key names, whatever a spreadsheet made of other columns.
 
     A file of before has answer_key alone as the key, and an apostrophe before a qid that begins as a formula does.

@@ -18,7 +18,7 @@ from ragrelay.collection.answer_formats.records import csv_records, named_keys, 
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
-def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield place and record of the file ``path``, NaN as None, without records in which all is empty.
 
     ``keys`` are found in any capitals. Raises InputError for a file that can't be read; ``expected``: a record.
@@ -56,7 +56,7 @@ def _columns(path: Path, keys: Sequence[str]) -> Sequence[str]:
     return [name for name, key in zip(names, named_keys(str(path), names, keys), strict=True) if key in keys]
 
 
-def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     lines = numbered_lines(path)
     for number, line in lines:
         if line.lstrip().startswith("["):
@@ -68,7 +68,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{path}, line {number}", json_record(path, number, line)
 
 
-def _array_records(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _array_records(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     try:
         records = DECODER.decode(text)
     except FAULTS as error:

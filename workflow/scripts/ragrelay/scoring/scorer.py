@@ -47,7 +47,7 @@ class Measure(Protocol):
     fingerprint: str
     """Changes with everything that changes the scores."""
 
-    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+    def prepare(self, references: Sequence[str]) -> dict[str, object]:
         """Prepare a dataset's references, unless an earlier job did.
 
         Args:

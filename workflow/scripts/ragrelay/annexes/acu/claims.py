@@ -121,7 +121,7 @@ def _csv_records(path: Path) -> Records:
         raise InputError(f"{path}, line {reader.line_num}", str(error), "a table with quoted fields") from None
 
 
-def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def _row(place: str, record: Mapping[str, object]) -> dict[str, Any]:
     row = {name: _value(place, name, record.get(name), kind) for name, kind in SCHEMA.items()}
     for name in REQUIRED:
         if row[name] is None:
@@ -133,7 +133,7 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _value(place: str, name: str, value: Any, kind: Any) -> Any:
+def _value(place: str, name: str, value: object, kind: object) -> Any:
     """Return the value as text or boolean; None if it is missing, or a text that tools write for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None

@@ -15,7 +15,7 @@ TEMPLATE = Path(__file__).with_name("templates") / "acu.html.j2"
 ANCHOR = "acu"
 
 
-def claims_section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
+def claims_section(study: ClaimsStudy, page: Page) -> dict[str, object]:
     """Return the values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,

@@ -48,7 +48,7 @@ class Asked:
         """Return a row per likelihood and pair: columns KEYS."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
-    def spelled(self) -> dict[str, list[dict[str, Any]]]:
+    def spelled(self) -> dict[str, list[dict[str, object]]]:
         """Return the tokens of each word, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})

@@ -117,7 +117,7 @@ def of_study(study: StudyOfRules) -> Claims:
     return Claims(study)
 
 
-def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
     """Return the parts of other annexes on the page of claims: template to module, inputs, modules of the code."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]

@@ -117,7 +117,7 @@ def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _counted(part: pl.DataFrame) -> dict[str, Any]:
+def _counted(part: pl.DataFrame) -> dict[str, object]:
     conflicting = part.filter(pl.col("memory_conflict"))
     predictions = {
         f"said_{word}{ending}": part.select(pl.col(f"prediction{ending}").str.to_lowercase() == word).mean().item()

@@ -64,7 +64,7 @@ def _differing(values: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[
     return ((key, row) for key, row in _rows(values) if len(set(row)) > 1)
 
 
-def _entries(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _entries(config: Mapping[str, object], configs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Flatten a configuration; an entry of the catalogue that another study lacks is one value."""
     found: dict[str, str] = {}
     for key, value in config.items():
@@ -79,7 +79,7 @@ def _entries(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) ->
     return found
 
 
-def _flattened(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+def _flattened(value: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted keys of a configuration with their values as text."""
     if isinstance(value, Mapping):
         for name, inside in value.items():

@@ -91,7 +91,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
 
-def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str, Any]:
+def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str, object]:
     pairs = part.filter(pl.col("difference").is_not_null())
     differences = pairs["difference"].to_numpy()
     row: dict[str, Any] = {

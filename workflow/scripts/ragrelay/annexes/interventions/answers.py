@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -30,7 +29,7 @@ def view_changed_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; and counts of what is missing.
 
     ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window have no rows

@@ -108,7 +108,7 @@ NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 def intervention_effects(
     scores: Mapping[str, pl.DataFrame],
     changed: Mapping[str, pl.DataFrame],
-    definitions: Mapping[str, Mapping[str, Any]],
+    definitions: Mapping[str, Mapping[str, object]],
     relay: pl.DataFrame,
     qids: Sequence[str],
     grades: Sequence[str],
@@ -145,7 +145,7 @@ def intervention_effects(
 def passage_effects(
     scores: Mapping[str, pl.DataFrame],
     changed: Mapping[str, pl.DataFrame],
-    definitions: Mapping[str, Mapping[str, Any]],
+    definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
     """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
@@ -228,7 +228,7 @@ def _compared(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _of_cell(
     kind: Intervention, scored: pl.DataFrame, margin: float, clusters: Clusters | None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     effects = kind.effects(scored)
     queries = by_query(effects)
     arms = (
@@ -254,7 +254,7 @@ def _of_cell(
         yield {"part": FIRST_LAST, **_means([paired], margin, clusters)[0]}
 
 
-def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | None) -> list[dict[str, Any]]:
+def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | None) -> list[dict[str, object]]:
     """Return the columns from n on for the mean of each of ``tables`` (of by_query); their intervals hold together."""
     columns = [_rounded(table["effect"]) for table in tables]
     of_columns = [of_queries(table["qid"], clusters) for table in tables]
@@ -281,7 +281,7 @@ def _rounded(column: pl.Series) -> Array:
     return difference(values, np.zeros_like(values))
 
 
-def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, Any]:
+def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object]:
     """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval.
 
     It stands if the interval of the mean effect, on which it rests, does with one more query: a sample of alike effects
@@ -313,7 +313,7 @@ def stays(effects: Array, cluster: Indexes | None) -> bool:
     return bool(max(low - less, more - high) <= (high - low) / 2)
 
 
-def _relay(relay: pl.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:
+def _relay(relay: pl.DataFrame, row: Mapping[str, object]) -> dict[str, object]:
     """Return relay's slope in the cell of an overall ``row``."""
     if row["part"] != OVERALL:
         return {}

@@ -38,7 +38,7 @@ def score_changed_answers(
     answers: str | Path,
     references: str | Path,
     grades: Mapping[str, int],
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     threads: int = 1,
     passages: Sequence[str | Path] = (),

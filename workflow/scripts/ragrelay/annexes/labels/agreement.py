@@ -118,7 +118,7 @@ def _really_labelled(labels: pl.DataFrame, known: Mapping[str, pl.DataFrame], na
     return of_source.join(known[name], on=["qid", "docno"], how="semi") if name in known else of_source
 
 
-def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str, Any]]:
+def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str, object]]:
     by_people, by_source = paired.people >= people.relevant, paired.source >= source.relevant
     yield {"quantity": KAPPA} | _kappa(paired.query, by_people.astype(float), by_source.astype(float), False)
     if source.graded and people.graded:
@@ -128,7 +128,7 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
     yield {"quantity": PASSAGES} | _of_passages(paired)
 
 
-def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, Any]:
+def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, object]:
     # Counts by the label's rank among the distinct labels: a grade may be any number.
     labels, places = np.unique([people, source], return_inverse=True)
     by_people, by_source = places.reshape(2, -1)
@@ -143,7 +143,7 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
     return {"value": value, "low": low, "high": high, "method": METHOD}
 
 
-def _of_passages(paired: Paired) -> dict[str, Any]:
+def _of_passages(paired: Paired) -> dict[str, object]:
     places = np.split(np.arange(len(paired.query)), np.flatnonzero(np.diff(paired.query)) + 1)
     taus = np.array([kendall_tau(paired.people[rows], paired.source[rows]) for rows in places])
     taus = taus[np.isfinite(taus)]
@@ -157,14 +157,14 @@ def _of_passages(paired: Paired) -> dict[str, Any]:
     return row | {"low": float(low), "high": min(float(high), 1.0), "method": mean_tests.METHOD}
 
 
-def _confusion(paired: Paired, source: Scale) -> list[dict[str, Any]]:
+def _confusion(paired: Paired, source: Scale) -> list[dict[str, object]]:
     by_source = paired.source if source.graded else paired.source >= source.relevant
     frame = pl.DataFrame({"people_label": paired.people.astype(int), "source_label": by_source.astype(int)})
     counts = frame.group_by("people_label", "source_label").agg(pl.len().alias("pairs"))
     return counts.sort("people_label", "source_label").to_dicts()
 
 
-def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[dict[str, Any]]:
+def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[dict[str, object]]:
     keys = ["references", "measure", "k"]
     own = values.filter(source=people).select("retriever", *keys, "qid", "value")
     paired_values = own.join(values.filter(source=source), on=["retriever", *keys, "qid"], suffix="_source").drop_nulls(
@@ -182,7 +182,7 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
         yield named | tau_means(of_people, of_source)
 
 
-def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, Any]:
+def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
     """Compute Kendall's tau-b of retrievers' means, given two tables (queries, retrievers): a row's value and interval.
 
     The interval is of tau at these queries, over retrievers like these (analysis.orders): the units are retrievers,

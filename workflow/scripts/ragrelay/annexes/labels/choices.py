@@ -129,7 +129,7 @@ def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
     return row | _test(chosen - of_all, decides)
 
 
-def _test(difference: Array, decides: bool) -> dict[str, Any]:
+def _test(difference: Array, decides: bool) -> dict[str, object]:
     if is_constant(difference):
         return {"reason": "all differences are equal"}
     means = mean_tests.Means.cautious(difference[:, None])

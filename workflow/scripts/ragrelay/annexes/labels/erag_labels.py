@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +41,7 @@ def label_passages(
     answers: str | Path,
     references: str | Path,
     grades: Mapping[str, int],
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     threads: int = 1,
     contexts: Sequence[str | Path] = (),

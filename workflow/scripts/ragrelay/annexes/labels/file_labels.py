@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -24,7 +23,7 @@ COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS
 
 def label_by_file(
     path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages that it doesn't label.
 
     ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1

@@ -37,7 +37,7 @@ PAGES = (
 
 def label_by_pages(
     passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Label the ``passages`` (qid, docno) of the ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
 
     Returns also counts of the queries without pages, and of those without a passage of their pages. Titles are compared

@@ -33,7 +33,7 @@ def warnings(part: Sequence[AnnotationStudy]) -> list[str]:
     return headline_warnings(part[0])
 
 
-def _of_scorer(shown: AnnotationStudy, place: int, page: Page, most_rows: int) -> dict[str, Any]:
+def _of_scorer(shown: AnnotationStudy, place: int, page: Page, most_rows: int) -> dict[str, object]:
     anchor, words = f"annotations{place}", {"scorer": shown.scorer}
     return {
         "anchor": anchor,

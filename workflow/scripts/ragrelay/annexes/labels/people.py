@@ -21,7 +21,7 @@ class Trust(NamedTuple):
     powered: pl.DataFrame
 
 
-def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
+def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, object]], names: Sequence[str]) -> str:
     """Return the source among ``names`` whose labels are people's: the configured one, or the first of kind qrels.
 
     ``agreement``: that key of the configuration. Returns "" if there is none.
@@ -56,7 +56,7 @@ class Labellers(NamedTuple):
 def measure_agreement(
     tables: Labelled,
     sources: Labellers,
-    agreement: Mapping[str, Any],
+    agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
     """Measure the agreement of ``sources`` with people's labels; there are no rows without these.

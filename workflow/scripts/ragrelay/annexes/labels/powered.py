@@ -81,7 +81,7 @@ def powered_table(
     return pl.DataFrame(rows, schema=schema_of(TABLE))
 
 
-def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, object]]:
     for quantity in (MEAN, *QUANTITIES):
         used = cell if quantity == MEAN else cell.drop_nulls(quantity)
         columns = ["by_people", "value", *([] if quantity == MEAN else [quantity])]

@@ -68,7 +68,7 @@ class Labels:
         }
 
     @functools.cached_property
-    def trust_in_judges(self) -> dict[str, Any]:
+    def trust_in_judges(self) -> dict[str, object]:
         """Params of the page's part on judges: the key's threshold and statement, and the judges of own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
@@ -87,7 +87,7 @@ class Labels:
                 tables[asked[0]].append(TABLES[asked[0]].at(**asked[1]))
         return tables
 
-    def file_of(self, wildcards: Wildcards) -> Any:
+    def file_of(self, wildcards: Wildcards) -> str | None:
         """Return the file of a job's source for its dataset."""
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 

@@ -1,7 +1,6 @@
 """Write the sentences on annotation sources: whose labels follow answers or choose contexts better than the null."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -75,7 +74,7 @@ def _within(shown: AnnotationStudy) -> list[str]:
     return sentences
 
 
-def _word(row: Mapping[str, Any]) -> str:
+def _word(row: Mapping[str, object]) -> str:
     return f"{row['verdict']}: {row['reason']}" if row["verdict"] == TOO_FEW else str(row["verdict"])
 
 

@@ -50,7 +50,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
             _check_source(part, study)
 
 
-def _check_agreement(agreement: Mapping[str, Any], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
+def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
     """Check that people's labels are grades of a source in the grid."""
     name = agreement.get("people")
     graded = [source for source in names if catalogue[source]["kind"] in PEOPLE_KINDS]

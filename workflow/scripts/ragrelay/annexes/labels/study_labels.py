@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -28,7 +27,7 @@ LABELS = schema_of(LABEL_COLUMNS)
 
 def made_tables(
     files: Mapping[str, KeyedFiles],
-    annotations: Mapping[str, Mapping[str, Any]],
+    annotations: Mapping[str, Mapping[str, object]],
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
@@ -70,7 +69,7 @@ class LabelMeasures:
 
 def measure_labels(
     files: LabelledFiles,
-    annotations: Mapping[str, Mapping[str, Any]],
+    annotations: Mapping[str, Mapping[str, object]],
     names: Sequence[str],
     references: Sequence[str],
     wanted: LabelMeasures,
@@ -113,7 +112,7 @@ class Sources:
     """
 
     def __init__(
-        self, data: SourceData, catalogue: Mapping[str, Mapping[str, Any]], made: Mapping[str, pl.DataFrame]
+        self, data: SourceData, catalogue: Mapping[str, Mapping[str, object]], made: Mapping[str, pl.DataFrame]
     ) -> None:
         self.data, self.catalogue, self.made = data, catalogue, made
 

@@ -42,7 +42,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 """Columns of assessors.csv."""
 
 
-def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, Any]]:
+def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
     """Yield rows of TABLE from people's scores (score_files.ROWS); none unless two scored the same answer."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
@@ -76,13 +76,13 @@ def krippendorff(values: Array, unit: Numbers) -> float:
     return float(1.0 - within / whole) if whole > ROUNDING else float("nan")
 
 
-def _alpha(several: pl.DataFrame) -> dict[str, Any]:
+def _alpha(several: pl.DataFrame) -> dict[str, object]:
     numbered = several.with_columns(unit=pl.struct(ANSWER).rank("dense") - 1, place=pl.col("cluster").rank("dense") - 1)
     values, unit, place = (numbered[name].to_numpy() for name in ("value", "unit", "place"))
     return alpha_interval(values, unit.astype(np.intp), place.astype(np.intp))
 
 
-def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, Any]:
+def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
     """Return alpha of ``values`` (n,), as krippendorff, with its interval over the clusters that ``place`` numbers."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
@@ -115,7 +115,7 @@ def _without(values: Array, unit: Numbers, kept: npt.NDArray[np.bool_]) -> float
     return krippendorff(values[kept], numbers)
 
 
-def _kappa(pair: pl.DataFrame) -> dict[str, Any]:
+def _kappa(pair: pl.DataFrame) -> dict[str, object]:
     one, other = (pair[name].to_numpy() for name in ("value", "value_other"))
     query = (pair["cluster"].rank("dense") - 1).to_numpy().astype(np.int64)
     labels, places = np.unique([one, other], return_inverse=True)

@@ -67,7 +67,7 @@ def drawn(
         cell, qid = tuple(row[name] for name in SYSTEM), row["qid"]
         scores.update([(*cell, qid), (row["generator"], qid), (qid,)])
 
-    def order(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    def order(row: Mapping[str, object]) -> tuple[int, int, int]:
         own = scores[*(row[name] for name in SYSTEM), row["qid"]]
         return own, own - scores[row["generator"], row["qid"]], scores[row["qid"],]
 
@@ -96,7 +96,7 @@ def drawn(
     return whole.select(pl.col(name).cast(dtype) for name, dtype in schema_of(COLUMNS).items())
 
 
-def _queue(cell: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
+def _queue(cell: pl.DataFrame, seed: int) -> list[dict[str, object]]:
     return sorted(cell.to_dicts(), key=lambda row: text_hash(f"to_score {seed} {[row[name] for name in ANSWER]}"))
 
 

@@ -91,7 +91,7 @@ def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measure
 
 def _of_scorer(
     laid: Laid, scores: Array, pairs: Sequence[tuple[str, str]], measures: Measures
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     cells = laid.columns.select(CONTEXT).unique(maintain_order=True).to_dicts()
     by_name = {(cell["retriever"], cell["ordering"], cell["k"]): cell for cell in cells}
     baseline = next((cell for cell in cells if cell["retriever"] == ZEROSHOT), None)

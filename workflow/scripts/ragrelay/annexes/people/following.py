@@ -150,7 +150,7 @@ def _ranks(column: Array) -> Array:
     return np.asarray((counts.cumsum() - counts / 2)[group])
 
 
-def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
     """Compare the rho of people and ``one`` with that of people and ``other``, over the same answers (n,)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
@@ -179,7 +179,7 @@ def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array, F
     return x, y, Families(both.select(number_of).to_series().to_numpy().astype(np.intp), FAMILIES)
 
 
-def _length_bias(table: pl.DataFrame) -> dict[str, Any]:
+def _length_bias(table: pl.DataFrame) -> dict[str, object]:
     x, y, cluster = _columns(table)
     return bias(x, y, np.log2(1.0 + table["words"].to_numpy()), cluster)
 

@@ -83,7 +83,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     return multiplicity.with_adjusted(table, [*KEYS, "statistic"], {"p_value": "p"})
 
 
-def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
+def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
     """Return value, interval and p-value of the chance that a ``positive`` query has the larger ``x`` (ties: half)."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
@@ -100,7 +100,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
     return row | {"low": low, "high": high}
 
 
-def smare(x: Array, y: Array) -> dict[str, Any]:
+def smare(x: Array, y: Array) -> dict[str, object]:
     """Return value, interval and chance level of the mean scaled distance of ranks."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
@@ -149,7 +149,7 @@ def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.Da
     return multiplicity.with_adjusted(table, [*KEYS, "role"], {"p_value": "p"})
 
 
-def _compared(cell: PredictedCell, measure: str) -> Iterator[dict[str, Any]]:
+def _compared(cell: PredictedCell, measure: str) -> Iterator[dict[str, object]]:
     for target, y in cell.targets.items():
         turned = oriented(cell.predictors, target)
         rhos = {name: _rho(x, y) for name, x in turned.items()}
@@ -172,7 +172,7 @@ def _rho(x: Array, y: Array) -> float | None:
     return float(stats.spearmanr(x[known], y[known]).statistic)
 
 
-def rho_difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
+def rho_difference(x: Array, z: Array, y: Array) -> dict[str, object]:
     """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries that have all three."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}

@@ -81,7 +81,7 @@ def _word(target: str, p: float | None, p_beyond: float | None) -> str:
     return WORTH_USING if beyond else NOT_BEYOND
 
 
-def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str, Any]]:
+def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str, object]]:
     for target, y in cell.targets.items():
         known = np.isfinite(y)
         row: dict[str, Any] = {**cell.names, "target": target, "n": int(known.sum())}
@@ -125,7 +125,7 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
     }
 
 
-def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
+def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
     """Return partial rho of a predictor (column ``place`` of ``ranks``) and P given P_0, and chance.
 
     Residuals of ranks are from a regression on P_0's rank and its square, since ranks need not be linearly related. The

@@ -92,6 +92,6 @@ def predictors_within_queries(
     return _renamed(within.within_queries(seen, known, kinds), WITHIN)
 
 
-def _renamed(table: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
+def _renamed(table: pl.DataFrame, columns: Mapping[str, object]) -> pl.DataFrame:
     renamed = table.rename({"measure": "predictor"})
     return renamed.select(name for name in columns if name not in STUDY_PART)

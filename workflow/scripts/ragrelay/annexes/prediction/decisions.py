@@ -71,7 +71,7 @@ def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
 
 
-def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
     p, gain = cell.targets[P], cell.targets[GAIN]
     known = np.isfinite(gain)
     p, gain, n = p[known], gain[known], int(known.sum())
@@ -134,8 +134,8 @@ def _use(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _among(
-    choice: str, names: Mapping[str, Any], group: Sequence[PredictedCell], seed: int
-) -> Iterator[dict[str, Any]]:
+    choice: str, names: Mapping[str, object], group: Sequence[PredictedCell], seed: int
+) -> Iterator[dict[str, object]]:
     qids = sorted(set.intersection(*(set(cell.qids) for cell in group)))
     places = [[list(cell.qids).index(qid) for qid in qids] for cell in group]
     p = np.column_stack([cell.targets[P][place] for cell, place in zip(group, places, strict=True)])
@@ -166,8 +166,8 @@ def _too_few(x: Array, known: np.ndarray) -> str | None:
 
 
 def _regrets(
-    names: Mapping[str, Any], options: Array, fixed: Sequence[str], chosen: np.ndarray
-) -> Iterator[dict[str, Any]]:
+    names: Mapping[str, object], options: Array, fixed: Sequence[str], chosen: np.ndarray
+) -> Iterator[dict[str, object]]:
     """Return regrets. ``options``: P by query and option; ``fixed``: names of fixed options; ``chosen``: predicted."""
     oracle, n = options.max(axis=1), len(options)
     best = options[:, int(options.mean(axis=0).argmax())]

@@ -185,7 +185,7 @@ def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
     for target in (P, GAIN):
         y = cell.targets[target]
         has = np.isfinite(y)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -68,7 +67,7 @@ def model_scores(
     return ModelScores(passages, wholes, consistencies)
 
 
-def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
+def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, object]]:
     """Return the count (what, count, of) of passages without a quality in the file ``path``.
 
     ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank

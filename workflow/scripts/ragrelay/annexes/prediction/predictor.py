@@ -7,7 +7,7 @@ import math
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 from ragrelay.base.extensions import classes_of, extensions, import_extension
@@ -54,7 +54,7 @@ class Predictor(ABC):
         """
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator["Predictor"]:
         """Make the predictors that this class stands for in a study.
 
         Args:
@@ -82,7 +82,7 @@ def classes() -> tuple[type[Predictor], ...]:
     return tuple(sorted(kinds, key=lambda kind: STAGES.index(kind.stage)))
 
 
-def predictors(named: Mapping[str, Any]) -> list[Predictor]:
+def predictors(named: Mapping[str, object]) -> list[Predictor]:
     """Return the predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 

@@ -51,7 +51,7 @@ class Prediction:
         dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
         return retriever if retriever in dense else next(iter(dense), None)
 
-    def vector_definition(self, wildcards: Wildcards) -> dict[str, Any] | None:
+    def vector_definition(self, wildcards: Wildcards) -> dict[str, object] | None:
         """Return the definition of the retriever whose vectors a job uses; None if there is none."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
@@ -80,7 +80,7 @@ class Prediction:
         _, names = labels_of(self.study).source_parts[judge].job(judge, "", wildcards.generator)
         return [label_files.labels_by_judge.at(**names)]
 
-    def quality_file_of(self, wildcards: Wildcards) -> Any:
+    def quality_file_of(self, wildcards: Wildcards) -> str | list[str]:
         """Return the file with the quality of a dataset's passages; none if the configuration has none."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 

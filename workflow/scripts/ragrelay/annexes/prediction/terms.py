@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -72,7 +72,7 @@ def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
     return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
 
 
-def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, Any]:
+def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, object]:
     """Count the words of ``collection``'s passages, and the pairs of ``queries`` (qid, query), unless the cache has it.
 
     Returns a receipt: path (relative to the cache), passages, tokens and, if queries or passages have too many words

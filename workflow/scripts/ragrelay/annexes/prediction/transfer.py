@@ -73,7 +73,7 @@ def _place(cell: PredictedCell) -> tuple[Any, ...]:
     return tuple(cell.names[name] for name in ("retriever", "ordering", "k"))
 
 
-def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
     for target in (P, GAIN):
         y, other = trained.targets[target], tested.targets[target]
         has, others = np.isfinite(y), np.isfinite(other)
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
                 yield row | {"model": name} | judged_elsewhere(model, *data, seed)
 
 
-def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, Any]:
+def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
     """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or the reason."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}

@@ -56,7 +56,7 @@ def processing_table(study: ProcessingStudy) -> Table:
     return Table(columns, [[column.text(row) for column in columns] for row in study.rows])
 
 
-def _saved(row: Mapping[str, Any]) -> str:
+def _saved(row: Mapping[str, object]) -> str:
     kept = saved(row)
     return number(None) if kept is None else f"{number(100 * kept, 0)}%"
 

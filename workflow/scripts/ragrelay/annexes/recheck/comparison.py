@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any
 
 import polars as pl
 
@@ -31,7 +30,7 @@ COLUMNS = {
     **{f"answer_tokens_{side}": integer(f"tokens of {what}", "tokens") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of answers.parquet."""
-Split = Callable[[str], Sequence[Any]]
+Split = Callable[[str], Sequence[object]]
 
 
 def compared(

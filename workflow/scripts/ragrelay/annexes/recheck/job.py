@@ -49,7 +49,7 @@ def recheck_answers(
     layout: Layout,
     number: int,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+) -> tuple[pl.DataFrame, dict[str, object]]:
     """Make ``number`` of the ``stored`` answers again and compare: comparison.COLUMNS, and the receipt.
 
     ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt that several cells

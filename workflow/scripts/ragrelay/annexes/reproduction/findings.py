@@ -84,7 +84,7 @@ def verdict(estimate: float, p_value: float, expected: int) -> str:
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE
 
 
-def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, Any]]:
+def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, object]]:
     """Test (a) and (b) on utility and measure (n,) of every retriever, ordering and k; NaN where a query has none."""
     pairs: dict[Place, tuple[Array, Array]] = {}
     for cell, (x, y) in cells.items():
@@ -108,11 +108,11 @@ def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: st
         yield row | {"n": len(left_out), "estimate": estimate} | _jackknifed(estimate, left_out, expected)
 
 
-def _mean(pairs: Mapping[Place, Any]) -> dict[Place, float]:
+def _mean(pairs: Mapping[Place, object]) -> dict[Place, float]:
     return {cell: 1.0 / len(pairs) for cell in pairs}
 
 
-def _slopes(pairs: Mapping[Place, Any]) -> dict[Place, float]:
+def _slopes(pairs: Mapping[Place, object]) -> dict[Place, float]:
     """Return the cells' weights in the mean, over retrievers and orderings, of the least-squares slope of r over k."""
     lines: dict[tuple[str, str], list[int]] = {}
     for retriever, ordering, k in pairs:
@@ -125,7 +125,7 @@ def _slopes(pairs: Mapping[Place, Any]) -> dict[Place, float]:
     }
 
 
-def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, Any]:
+def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, object]:
     n = len(left_out)
     if n < QUERIES_AT_LEAST or not np.isfinite(left_out).all():
         if n < QUERIES_AT_LEAST:
@@ -152,7 +152,7 @@ def degrees_of_freedom(left_out: Array) -> float:
     return min(n - 1.0, 2.0 * n / (kurtosis - (n - 3) / (n - 1)))
 
 
-def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[str]) -> Iterator[dict[str, object]]:
     """Test (c) on every pair of retrievers: each query's P, averaged over common cells."""
     cell = ["ordering", "k"]
     for names in combinations(rankings, 2):

@@ -36,6 +36,6 @@ def _published(row: dict[str, Any]) -> str:
     return (rf"\textbf{{{text}}}" if row["inside"] else text) + _marks(row, "published_")
 
 
-def _marks(row: dict[str, Any], prefix: str) -> str:
+def _marks(row: dict[str, object], prefix: str) -> str:
     marks = "".join(raised(mark) for column, mark in MARKS.items() if row[prefix + column])
     return rf"\rlap{{{marks}}}" if marks else ""

@@ -79,7 +79,7 @@ def _utilities(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.filter(quantity="utility").drop_nulls(["value", "published"])
 
 
-def _closeness(cells: pl.DataFrame) -> dict[str, Any]:
+def _closeness(cells: pl.DataFrame) -> dict[str, object]:
     ours, theirs = cells["value"].to_numpy(), cells["published"].to_numpy()
     row: dict[str, Any] = {
         "n": cells.height,

@@ -44,7 +44,7 @@ class TableLayout:
     optional: Mapping[str, Callable[[str], Any]]
 
     @property
-    def required(self) -> dict[str, Callable[[str], Any]]:
+    def required(self) -> dict[str, Callable[[str], object]]:
         return {**self.keys, **self.values}
 
 
@@ -90,7 +90,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
     types = {name: converter for name, converter in {**layout.required, **layout.optional}.items() if name in columns}
-    by_key: dict[tuple[Any, ...], Row] = {}
+    by_key: dict[tuple[object, ...], Row] = {}
     for number, cells in rows:
         place = f"{path}, line {number}"
         if len(cells) != len(columns):
@@ -113,7 +113,7 @@ def _cells(place: str, line: str) -> list[str]:
         raise InputError(place, f"a line that can't be read ({error})", "comma-separated values") from None
 
 
-def _value(place: str, name: str, text: str, converter: Callable[[str], Any], layout: TableLayout) -> Any:
+def _value(place: str, name: str, text: str, converter: Callable[[str], object], layout: TableLayout) -> Any:
     """Convert a cell; None if it is empty and not a key."""
     if not text and name not in layout.keys:
         return None

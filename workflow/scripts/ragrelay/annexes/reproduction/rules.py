@@ -76,7 +76,7 @@ class Published:
         }  # fmt: skip
 
     @functools.cached_property
-    def latex(self) -> list[Any]:
+    def latex(self) -> list[object]:
         """The comparison with published tables as LaTeX."""
         return self.reported.paths(OUTPUTS, [{}])
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -25,7 +24,7 @@ OVER_WINDOW = "contexts over the window"
 
 def view_round_answers(
     prompts: pl.DataFrame, store: AnswerStore, thinking: Sequence[str] | None = None, receipts: Sequence[Path] = ()
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS in their order, and counts of what is missing.
 
     ``thinking``, ``receipts``: see answer_files.view_answers. A prompt over the window has an empty answer. Raises

@@ -1,7 +1,6 @@
 """Describe each query's later rounds as a block in the query explorer."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -29,7 +28,7 @@ def explore_rounds(
     qrels: pl.DataFrame,
     texts: Mapping[str, str],
     reference: str,
-    listing: Mapping[str, Any],
+    listing: Mapping[str, object],
 ) -> pl.DataFrame:
     """Return BLOCK: each later round's query, and each retriever's new passages, answer and scores.
 

@@ -135,7 +135,7 @@ class Rounds:
         kinds = {name: self.study.retrieval.kind(name) for name in self._stages(retriever)}
         return {name: index for name, kind in kinds.items() if (index := kind.index_definition()) is not None}
 
-    def search_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+    def search_inputs(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the indexes and downloads of the retrievers that a job's search uses."""
         study, names = self.study, self._stages(wildcards.retriever)
         receipts = [study.downloads.receipts("retrievers", name) for name in names]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,7 +26,7 @@ def score_round_answers(
     answers: str | Path,
     references: str | Path,
     grades: Mapping[str, int],
-    scorer: Mapping[str, Any],
+    scorer: Mapping[str, object],
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:

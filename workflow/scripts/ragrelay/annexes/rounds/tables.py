@@ -157,7 +157,7 @@ def round_scores(study: RoundStudy) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
 
 
-def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, Any]]:
+def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, object]]:
     first = study.first(references)
     own = first.filter(retriever=study.reference)
     zeroshot = own.select("qid", p="p0").drop_nulls()
@@ -191,7 +191,7 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, Any
         yield {**names, **row, **_mean(study, table), **_answered(answers), **changes}
 
 
-def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, Any]:
+def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, object]:
     """Return the mean of ``p`` over the queries of ``table``, with Student's interval over queries or clusters."""
     column = table["p"].to_numpy().astype(np.float64)
     row: dict[str, Any] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
@@ -205,7 +205,7 @@ def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, Any]:
     return row | {"low": float(column.mean() - half), "high": float(column.mean() + half)}
 
 
-def _answered(answers: pl.DataFrame) -> dict[str, Any]:
+def _answered(answers: pl.DataFrame) -> dict[str, object]:
     missing = answers["answer"].null_count() / len(answers) if len(answers) else None
     return {"missing": missing, "prompt_tokens": answers["prompt_tokens"].mean()}
 

@@ -20,7 +20,7 @@ def check_rounds(
     template: Template,
     generator: Mapping[str, Any],
     passages: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the number of ``passages`` of all rounds together, and the window. Raises InputError if the longest that a
     query has in ``contexts`` (of each retriever) don't fit.
     """

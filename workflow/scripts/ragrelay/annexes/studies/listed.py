@@ -120,7 +120,7 @@ class _IncompleteError(Exception):
     """A provenance that lacks what the list needs."""
 
 
-def _of_provenance(provenance: Mapping[str, Any]) -> dict[str, list[str]]:
+def _of_provenance(provenance: Mapping[str, object]) -> dict[str, list[str]]:
     config = provenance.get("config")
     grid = config.get("grid") if isinstance(config, dict) else None
     if not isinstance(config, dict) or not isinstance(grid, dict):
@@ -135,7 +135,7 @@ def _of_provenance(provenance: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: _first(words) for name, words in {**of_grid, "models": list(dict.fromkeys(models))}.items()}
 
 
-def _names(grid: Mapping[str, Any], section: str) -> list[str]:
+def _names(grid: Mapping[str, object], section: str) -> list[str]:
     names = grid.get(section)
     if not isinstance(names, list):
         raise _IncompleteError(f"without grid.{section}")
@@ -146,7 +146,7 @@ def _first(names: list[str]) -> list[str]:
     return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"and {len(names) - MOST_NAMED} more"]
 
 
-def of_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+def of_facts(facts: Mapping[str, Any]) -> dict[str, object]:
     """Return the answers and the warnings that a study's page opens with, from the content of facts.json.
 
     Raises KeyError, TypeError, AttributeError or IndexError for other content.

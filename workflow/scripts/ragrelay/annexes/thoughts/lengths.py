@@ -166,7 +166,7 @@ def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame, budget: in
         yield row | compared(tokens[both], other[both], indexes(cluster[both]), budget)
 
 
-def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
+def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[str, object]:
     """Return n_queries, mean_tokens and its interval, or the reason why it has none."""
     row: dict[str, Any] = {"n_queries": len(tokens)}
     if len(tokens):

@@ -1,7 +1,6 @@
 """Write the sentences on thoughts: with which contexts a generator thinks more or fewer tokens, and what was cut."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -170,7 +169,7 @@ def _of(study: ThoughtStudy, against: str) -> str:
     return f"with {against}{f' (of kind {kind}, which knows the judgements)' if kind in SET_BY_DESIGN else ''}"
 
 
-def _share(study: ThoughtStudy, here: Mapping[str, Any]) -> str:
+def _share(study: ThoughtStudy, here: Mapping[str, object]) -> str:
     """Say which share of the thoughts of a cell was cut or did not end; empty if none was."""
     censored = study.censored(study["thoughts"].filter(**here))
     return f"{share(censored)} cut or unfinished" if censored else ""

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 
 def text_hash(text: str) -> str:
@@ -11,7 +10,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def value_hash(value: Any, digits: int = 16) -> str:
+def value_hash(value: object, digits: int = 16) -> str:
     """Return the hash of a JSON-like ``value``, independent of the order of its keys."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text_hash(canonical)[:digits]

@@ -63,7 +63,7 @@ class _KeyTwiceError(Exception):
     """A key that occurs twice in a JSON object."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     record = dict(pairs)
     if len(record) < len(pairs):
         times = Counter(key for key, _ in pairs)
@@ -74,7 +74,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _is_text(record: Any) -> bool:
+def _is_text(record: object) -> bool:
     """Return whether a record can be written as UTF-8. JSON's escapes can name half a character, as in a cut text."""
     try:
         json.dumps(record, ensure_ascii=False).encode("utf-8")

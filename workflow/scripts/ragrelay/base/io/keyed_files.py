@@ -107,7 +107,7 @@ class KeyedFiles:
             raise ValueError(f"{len(paths)} files {filled} among {len(self.paths)}")
         return paths[0]
 
-    def _filled(self, key: Mapping[str, Any]) -> str:
+    def _filled(self, key: Mapping[str, object]) -> str:
         return WILDCARD.sub(lambda match: str(key[match[1]]), self.pattern.removeprefix("<results>/"))
 
 

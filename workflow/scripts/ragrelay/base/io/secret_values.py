@@ -6,7 +6,6 @@ Access tokens with known prefixes, addresses with passwords and long random text
 import html
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import unquote
 
 from ragrelay.base.errors import InputError
@@ -39,7 +38,7 @@ SHOWN, KEPT = 8, 12
 """Numbers of consecutive characters of a key that no message shows, and that no kept reply has."""
 
 
-def check_no_secret(value: Any, key: str = "") -> None:
+def check_no_secret(value: object, key: str = "") -> None:
     """Raise InputError if a key or value of a configuration looks like a secret, without showing any part of it.
 
     The configuration is written into the results, and messages repeat its values.

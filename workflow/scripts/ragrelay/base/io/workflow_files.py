@@ -12,12 +12,12 @@ OWN = "resources/"
 """Start of the configuration's paths to the demo's collection and model, and to published tables."""
 
 
-def with_own_files(config: Mapping[str, Any]) -> dict[str, Any]:
+def with_own_files(config: Mapping[str, object]) -> dict[str, object]:
     """Return ``config`` with absolute paths to files of ``resources/`` that the workflow has and the user doesn't."""
     return {key: _replaced(value) for key, value in config.items()}
 
 
-def _replaced(value: Any) -> Any:
+def _replaced(value: Any) -> object:
     if isinstance(value, Mapping):
         return with_own_files(value)
     if isinstance(value, list):

@@ -58,7 +58,7 @@ def model_source(generator: Mapping[str, Any], part: str = "model") -> tuple[str
     return model_path(generator.get(part, generator["model"])), generator.get("revision")
 
 
-def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
     """Convert a GGUF file as ``wanted`` (see conversion), unless the cache has it; return a receipt.
 
     The folder is written under a temporary name and renamed, so that no job sees half of one. If two jobs convert the
@@ -88,7 +88,9 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {**wanted, "path": f"{folder.parent.name}/{folder.name}", "seconds": round(time.monotonic() - began, 1)}
 
 
-def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _convert(
+    source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str
+) -> dict[str, object]:
     """Write weights, configuration and tokenizer of the GGUF file ``source`` into ``folder``; describe them."""
     import torch
     from huggingface_hub import save_torch_state_dict

@@ -31,7 +31,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
         raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
 
 
-def model_description(model: str, revision: str | None, place: str) -> dict[str, Any]:
+def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
     """Return a model's config.json; empty if the model has none. If hub access is off, a hub's must be in the cache.
 
     Raises InputError if it is not available, or no JSON object.
@@ -43,7 +43,7 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
     return model_config(place, str(folder)) if (folder / "config.json").is_file() else {}
 
 
-def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, Any]:
+def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, object]:
     """Return the config.json of a model that is here; empty if it has none or is only on a hub."""
     if local_path(model, folder) is None:
         from huggingface_hub import try_to_load_from_cache

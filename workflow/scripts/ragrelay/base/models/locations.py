@@ -145,7 +145,7 @@ def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
     return _longest(model_config(place, generator["model"], folder))
 
 
-def _longest(described: Mapping[str, Any]) -> int | None:
+def _longest(described: Mapping[str, object]) -> int | None:
     """Return the number of positions in a model's config.json, times their scaling; None if it doesn't say."""
     inner = described.get("text_config")
     text = inner if isinstance(inner, Mapping) else described

@@ -174,7 +174,7 @@ def _tokenizer_config(folder: Path) -> dict[str, Any]:
     return json_object(path, f"model {folder}", "a tokenizer's configuration") if path.is_file() else {}
 
 
-def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_code: bool) -> None:
+def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
     """Raise InputError if no library knows the ``model_type`` of a config.json. ``own_code``: the model may have it."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):

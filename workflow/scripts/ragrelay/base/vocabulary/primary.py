@@ -1,7 +1,7 @@
 """Define a study's primary comparison, which is chosen before any answer is seen."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 
 class PrimaryFields(TypedDict):
@@ -27,7 +27,7 @@ class Primary(NamedTuple):
     measure: str
     scorer: str
 
-    def is_of(self, cell: Mapping[str, Any], other: str | None) -> bool:
+    def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
         """Return whether ``cell`` (retriever, ordering, k, references) and ``other`` are this pair, in either order."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

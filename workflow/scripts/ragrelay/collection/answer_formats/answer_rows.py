@@ -55,7 +55,7 @@ def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.Da
     return pl.DataFrame(rows, schema=ROWS, orient="row")
 
 
-def _file_values(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
+def _file_values(place: str, record: Mapping[str, object], file: AnswerFile) -> Mapping[str, object]:
     """Return the values in the file's name. Raises InputError if ``record`` contradicts them, except in a baseline."""
     if file.values.get("retriever") == ZEROSHOT:
         return file.values  # a baseline is named by its key in the configuration, whichever system made it
@@ -67,7 +67,7 @@ def _file_values(place: str, record: Mapping[str, Any], file: AnswerFile) -> Map
     return file.values
 
 
-def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def _of_passage(place: str, record: Mapping[str, object]) -> dict[str, object]:
     """Return ``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k."""
     docno = record.get("docno")
     docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
@@ -90,7 +90,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield place, read_record(place, record) if is_trec_rag(record) else record
 
 
-def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], "docno"))
     for number, record in enumerate(table.iter_rows(named=True), start=1):
         yield f"{path}, row {number}", record
@@ -121,7 +121,7 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     return place, qid, answer, *names, *numbers, docnos, sentences, None
 
 
-def _docnos(place: str, value: Any) -> list[str] | None:
+def _docnos(place: str, value: object) -> list[str] | None:
     """Return a list of ids. In a CSV or TSV file, it is a list in JSON, or ids separated by blanks."""
     if value is None or value == "":
         return None
@@ -137,7 +137,7 @@ def _docnos(place: str, value: Any) -> list[str] | None:
     return value
 
 
-def _cited_sentences(place: str, value: Any, answer: str) -> list[dict[str, Any]] | None:
+def _cited_sentences(place: str, value: object, answer: str) -> list[dict[str, Any]] | None:
     """Return the sentences of ``answer``, each with the ids that it cites; None if none cites. CSV has them as JSON."""
     if isinstance(value, str):
         with suppress(*FAULTS):

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.compressed_files import DAMAGE, open_bytes
@@ -22,7 +21,7 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 
 def tsv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str] = ()
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield place and the rows after the header as texts; an empty field of a ``nullable`` column is None.
 
     Raises InputError as tsv_rows does, and for a header with one of ``keys`` twice.
@@ -37,7 +36,7 @@ def tsv_records(
 
 def csv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str], expected: str
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield place and the rows after the header as texts; an empty ``nullable`` field without quotation marks is None.
 
     Fields are separated by commas, semicolons or tabs: by what Excel's line ``sep=`` says, else by what separates the
@@ -116,7 +115,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
     return found
 
 
-def name_of(place: str, key: str, value: Any) -> str | None:
+def name_of(place: str, key: str, value: object) -> str | None:
     """Return a record's ``value``, a text; None if it is empty."""
     if value is None or value == "":
         return None
@@ -125,7 +124,7 @@ def name_of(place: str, key: str, value: Any) -> str | None:
     return value
 
 
-def whole_number(place: str, key: str, value: Any) -> int | None:
+def whole_number(place: str, key: str, value: object) -> int | None:
     """Return a record's ``value``, a whole number, maybe written as text; None if it is empty."""
     if value is None or value == "":
         return None

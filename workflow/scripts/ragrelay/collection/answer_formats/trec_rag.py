@@ -20,21 +20,21 @@ class RunId(str):
     """The name under which a run was submitted. A study may use another name for the retriever."""
 
 
-def _run(value: Any) -> Any:
+def _run(value: object) -> object:
     return RunId(value) if isinstance(value, str) else value
 
 
-def is_trec_rag(record: Mapping[str, Any]) -> bool:
+def is_trec_rag(record: Mapping[str, object]) -> bool:
     """Return whether a JSON object is an answer of TREC RAG: it has a list of sentences, or TREC RAG's ids."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
-def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _metadata(record: Mapping[str, object]) -> Mapping[str, object]:
     metadata = record.get("metadata")
     return metadata if isinstance(metadata, dict) else {}
 
 
-def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+def read_record(place: str, record: Mapping[str, object]) -> dict[str, Any]:
     """Return qid, answer, retriever (the run), docnos and cited_sentences of a record.
 
     The answer is its joined sentences. ``docnos`` are the references that a sentence cites, in the order of the
@@ -68,7 +68,7 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_ids(place: str, record: Mapping[str, Any]) -> None:
+def _check_ids(place: str, record: Mapping[str, object]) -> None:
     """Raise InputError if a record has different ids of its query."""
     metadata = _metadata(record)
     ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
@@ -79,11 +79,11 @@ def _check_ids(place: str, record: Mapping[str, Any]) -> None:
             raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one query id")
 
 
-def _is_sentence(value: Any) -> bool:
+def _is_sentence(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("text"), str)
 
 
-def _cited(place: str, value: Any, references: list[str], ids: frozenset[str]) -> list[str]:
+def _cited(place: str, value: object, references: list[str], ids: frozenset[str]) -> list[str]:
     """Return the docnos of the citations ``value``: indexes into ``references`` from 0, or ids; none for null."""
     citations = [] if value is None else value
     if not isinstance(citations, list):

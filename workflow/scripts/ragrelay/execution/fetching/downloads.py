@@ -48,7 +48,7 @@ def _hub_name(name: str, revision: str | None, part: str) -> str:
     return _name(name.rpartition("/")[2], name, revision, part)
 
 
-def _name(readable: str, *decisive: Any) -> str:
+def _name(readable: str, *decisive: object) -> str:
     """Turn an id into a file name."""
     return f"{readable.replace('/', '-')}-{value_hash([readable, *decisive], 8)}"
 

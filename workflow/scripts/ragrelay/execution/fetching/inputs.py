@@ -29,7 +29,7 @@ def fetch_input(
     }
 
 
-def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, Any]:
+def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, object]:
     """Download a model, a tokenizer or an adapter to the hub's cache (``HF_HOME``); return commit and size in bytes.
 
     Checks that the configuration, tokenizer and weights that belong to ``part`` are complete.
@@ -52,7 +52,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
     return {"commit": folder.name, "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
 
 
-def fetch_dataset(dataset_id: str) -> dict[str, Any]:
+def fetch_dataset(dataset_id: str) -> dict[str, object]:
     """Download a dataset of ir_datasets (to ``IR_DATASETS_HOME``) and build its document store; return counts."""
     try:
         collection = IrDatasetsCollection(dataset_id)

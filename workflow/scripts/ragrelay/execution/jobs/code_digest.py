@@ -376,7 +376,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 
-def _parsed(text: str, path: Path, name: str) -> list[Any]:
+def _parsed(text: str, path: Path, name: str) -> list[object]:
     """Parse a module; return a Module in plain values for JSON."""
     tree = ast.parse(text, filename=str(path))
     message_texts.remove_words(tree)

@@ -111,7 +111,7 @@ def _end(line: str) -> None:
     sys.exit(1)
 
 
-def _stop(number: int, frame: Any) -> None:
+def _stop(number: int, frame: object) -> None:
     raise _Stopped(signal.Signals(number).name)
 
 

@@ -103,7 +103,7 @@ SIZES = ("mem_mb", "disk_mb")
 """Resources that Snakemake refuses to be without a value."""
 _INTERRUPTS: list[int] = []
 _TOLD: set[str] = set()
-_OURS: list[tuple[Mapping[str, Any], Path]] = []
+_OURS: list[tuple[Mapping[str, object], Path]] = []
 _PLANNED: dict[str, int] = {}
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
@@ -219,7 +219,7 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
 
 
-def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
+def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
     """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
 
     ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
@@ -294,7 +294,7 @@ async def _give_reasons(dag: DAG) -> None:
                 dag.reason(job).updated_input.update(_changed_source_files(dag, job, cache_dir))
 
 
-async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
+async def _order_only(dag: DAG, *arguments: object, **options: object) -> None:
     """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
 
     Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
@@ -369,12 +369,12 @@ def _changed_source_files(dag: DAG, job: Job, cache_dir: Path) -> list[str]:
     return [source_files[path] for path in changed]
 
 
-async def _checksum(file: Any, *arguments: Any, **options: Any) -> str | None:
+async def _checksum(file: object, *arguments: object, **options: object) -> str | None:
     source = _SOURCE_FILES.get(str(file))
     return await _checksum_of(file, *arguments, **options) if source is None else source.checksum
 
 
-async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
+async def _is_checksum_eligible(file: object, threshold: int) -> bool:
     return str(file) in _SOURCE_FILES or await _is_eligible(file, threshold)
 
 
@@ -572,7 +572,7 @@ def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[st
     _write(persistence, lock_type, keys)
 
 
-def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., Any], str]) -> None:
+def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., object], str]) -> None:
     """Tell ``rules`` which rule makes the files of an input function. For others, Snakemake tries all patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
@@ -593,13 +593,13 @@ def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
 
-def class_resources(workflow: Workflow, name: str) -> dict[str, Any]:
+def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
     """Return the `set-resources` of a class of rules in the profile."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
-def with_work(workflow: Workflow, resources: Mapping[str, Any]) -> dict[str, Any]:
+def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
     """Return ``resources`` of a class of rules for jobs with work; the profile's `default-resources` for those without.
 
     A job's count of its missing keys says which it is. Until it is made, if it is none of the job's inputs, and after a
@@ -609,7 +609,7 @@ def with_work(workflow: Workflow, resources: Mapping[str, Any]) -> dict[str, Any
     return {name: _by_work(Resource(name, value), defaults.get(name)) for name, value in resources.items()}
 
 
-def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., Any]:
+def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., object]:
     if default is None:
         default = of_class if of_class.name in SIZES else Resource(of_class.name, None)
 
@@ -620,7 +620,7 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., Any]
     return value
 
 
-def missing_keys(inputs: Any) -> int | None:
+def missing_keys(inputs: object) -> int | None:
     """Return how many keys are missing by the count among a job's ``inputs``; None if nothing counted them yet.
 
     In a dry run for a cluster, the plan may have counted them.
@@ -633,7 +633,7 @@ def missing_keys(inputs: Any) -> int | None:
     return known[0] if known else None
 
 
-def class_threads(workflow: Workflow, name: str, otherwise: Any) -> Any:
+def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
     """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads

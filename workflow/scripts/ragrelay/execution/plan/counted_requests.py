@@ -152,7 +152,7 @@ def likelihood_work(
     return work(keys, pl.DataFrame(rows, schema=REQUESTED, orient="row"))
 
 
-def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
+def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[object, ...]]:
     """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         for asked in word_requests(missing, generator, window_of(generator)):

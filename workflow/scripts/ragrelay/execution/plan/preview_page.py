@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ragrelay.execution.plan.preview import Preview, ScorerPreview
 from ragrelay.report.display.numbers import count, counted, listing, share
@@ -62,7 +61,7 @@ def render_preview(
     return shown.html(TEMPLATE, parts=parts)
 
 
-def _tables(preview: Preview, scorer: ScorerPreview, anchor: str) -> dict[str, Any]:
+def _tables(preview: Preview, scorer: ScorerPreview, anchor: str) -> dict[str, object]:
     shown = {"anchor": anchor, "title": scorer.scorer, "scored": _scored(preview, scorer)}
     if scorer.means.is_empty():
         return shown | {"means": None, "pairs": None}

@@ -83,7 +83,7 @@ class StudyQuestion:
         }
 
     @property
-    def ask_params(self) -> dict[str, Any]:
+    def ask_params(self) -> dict[str, object]:
         """Params of the rule that asks and of the one that counts, some of which are functions of the wildcards."""
         return {
             "question": self.name,
@@ -94,7 +94,7 @@ class StudyQuestion:
         }
 
     @property
-    def read_params(self) -> dict[str, Any]:
+    def read_params(self) -> dict[str, object]:
         """Params of the rule that reads, some of which are functions of the wildcards."""
         study = self.study
 
@@ -146,10 +146,10 @@ class StudyQuestion:
             for part in job.parts
         ]
 
-    def _settings(self, settings: dict[str, Any], key: Key) -> dict[str, Any]:
+    def _settings(self, settings: dict[str, object], key: Key) -> dict[str, Any]:
         return {**settings, "patterns": self.question.patterns(self.study, key)}
 
-    def of_asked(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
+    def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], Any]:
         """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
 
         def of_generator(wildcards: Wildcards) -> Any:
@@ -220,7 +220,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
     return entry
 
 
-def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], list[StudyFile]]:
+def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]], list[StudyFile]]:
     """Return the tables of the questions ``asked`` that the page shows, and the paths of their files in the same order.
 
     Each table has heading, sentence, file (its pattern), about, rule, and files (how many it has).
@@ -297,7 +297,7 @@ def _joined(parts: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     return {name: list(paths.values()) for name, paths in joined.items()}
 
 
-def _placed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _placed(parts: list[dict[str, Any]]) -> list[dict[str, object]]:
     """Return ``parts`` with the places of their files in _joined, not the files: a module may have other folders."""
     places = {name: {path: place for place, path in enumerate(paths)} for name, paths in _joined(parts).items()}
     return [

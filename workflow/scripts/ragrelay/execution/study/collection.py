@@ -66,7 +66,7 @@ class CollectionStage:
         """Return the lowest grade that counts as relevant in a dataset."""
         return min(self.study.grades(dataset).values())
 
-    def checked_files(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
+    def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
         """Return the files and grades of a job's dataset, which are checked before any engine starts.
 
         The job's outputs don't depend on them. Hence ``output``: params derived from it never make a job run again.

@@ -57,7 +57,7 @@ class Downloads:
         names = [name for name in self.study.selected()["generators"] if self.conversion(name) is not None]
         return files.converted.each({"generator": name} for name in names)
 
-    def with_conversion(self, generator: str) -> dict[str, Any]:
+    def with_conversion(self, generator: str) -> dict[str, object]:
         """Return a generator's definition, with the conversion of its GGUF file if its model is one."""
         converted = self.conversion(generator)
         return {**self.study.generator(generator), **({KEY: converted} if converted else {})}

@@ -9,7 +9,6 @@ A path has exactly the wildcards that its file depends on. Zero-shot answers hav
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -97,7 +96,7 @@ measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark
 # fmt: on
 
 
-def _registered(names: Mapping[str, Any]) -> list[StudyFile]:
+def _registered(names: Mapping[str, object]) -> list[StudyFile]:
     return [file for file in names.values() if isinstance(file, StudyFile)]
 
 

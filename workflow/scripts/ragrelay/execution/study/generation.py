@@ -88,7 +88,7 @@ class GenerationStage:
         """Return the paths of imported answers."""
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
-    def given_passages(self, generator: str, dataset: str) -> dict[str, Any]:
+    def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
         """Return imported answers to single passages: files, each with the values in its name, and the seeds."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
@@ -123,7 +123,7 @@ class GenerationStage:
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
     @functools.cache  # noqa: B019 - a process has a single study
-    def whole_template(self, name: str) -> dict[str, Any]:
+    def whole_template(self, name: str) -> dict[str, object]:
         """Return a template's parts. As params they make jobs rerun, while a comment in the file does not."""
         return vars(load_template(self.study.template_path(name)))
 

@@ -144,7 +144,7 @@ class Plan:
         jobs = [{name: value for name, value in job.items() if name not in NAMED_BY_RULE} for job in jobs]
         return value_hash([self.asked, jobs, self.fingerprints])
 
-    def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+    def auto_shards(self, wildcards: Wildcards) -> list[dict[str, object]]:
         """Return the arguments of AutoShards for each dataset and generator; none without the key `shards`."""
         splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
@@ -203,7 +203,7 @@ class Plan:
             "budget": self.budget,
         }
 
-    def missing(self, to_run: Iterable[Any]) -> tuple[dict[str, int], str]:
+    def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
         """Return what missing_by_plan does, before the jobs ``to_run``."""
         from ragrelay.execution.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
 
@@ -266,7 +266,7 @@ class Plan:
             )
         return parts
 
-    def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
+    def _previewed_scorer(self, key: dict[str, str]) -> dict[str, object]:
         """Return the arguments of execution.plan.preview.Scored."""
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         return {
@@ -282,7 +282,7 @@ class Plan:
         }
 
     @property
-    def previewed(self) -> dict[str, Any]:
+    def previewed(self) -> dict[str, object]:
         """Return the arguments of execution.plan.preview.Previewed but for the threads."""
         study = self.study
         return {
@@ -309,7 +309,7 @@ class Plan:
             gpus[benchmark] = self.study.generation.gpus(job["generator"])
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
-    def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
+    def cache_needs(self, rules: object, indexes: Iterable[StudyFile]) -> dict[str, object]:
         """Return the arguments of execution.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint

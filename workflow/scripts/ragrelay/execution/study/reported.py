@@ -98,7 +98,7 @@ class Reported:
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
-    def doses(self) -> dict[str, list[Any]]:
+    def doses(self) -> dict[str, list[object]]:
         """The number of relevant passages in contexts of retrievers that fix it, and what the others are.
 
         Empty without graded retrievers.
@@ -126,7 +126,7 @@ class Reported:
         return {name: path.each(self.sections_with([name])) for name, path in self.section_patterns.items()}
 
     @functools.cached_property
-    def section_tables(self) -> list[Any]:
+    def section_tables(self) -> list[object]:
         """The files of the sections' tables, then of those of a generator and scorer."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
@@ -294,7 +294,7 @@ class Reported:
         }
 
     @functools.cached_property
-    def page_inputs(self) -> dict[str, Any]:
+    def page_inputs(self) -> dict[str, object]:
         """Inputs of the page besides those of its sections."""
         return {
             **self.pooled,
@@ -319,7 +319,7 @@ class Reported:
         return [*modules(OUTPUTS), *(annex.page_part for annex in parts), *loaded]
 
     @functools.cached_property
-    def annex_parts(self) -> list[dict[str, Any]]:
+    def annex_parts(self) -> list[dict[str, object]]:
         """Of each annex's part of the page: the fields of AnnexPart but what is read, and the values that it needs."""
         return [
             {
@@ -333,7 +333,7 @@ class Reported:
         ]
 
     @functools.cached_property
-    def left_out_table(self) -> Any:
+    def left_out_table(self) -> object:
         """The table of what was left out, with its caption in Snakemake's report."""
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
         return captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)

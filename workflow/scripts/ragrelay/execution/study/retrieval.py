@@ -67,7 +67,7 @@ class RetrievalStage:
         """Return the module of a retriever's kind."""
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
-    def imported_runs(self, dataset: str) -> list[dict[str, Any]]:
+    def imported_runs(self, dataset: str) -> list[dict[str, object]]:
         """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
@@ -83,7 +83,7 @@ class RetrievalStage:
             return None
         return describe_run(retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
-    def run_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+    def run_inputs(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the inputs of a job's retriever: queries, index, judgements, other retrievers' runs, files."""
         retriever = self.kind(wildcards.retriever)
         inputs: dict[str, Any] = {
@@ -106,7 +106,7 @@ class RetrievalStage:
         paths = (path for name in names for path in self.kind(name).brought(dataset))
         return list(dict.fromkeys(paths))
 
-    def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+    def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the inputs of a job that processes passages: those of the retriever whose ranking it has."""
         [(_, ranking)] = self.kind(wildcards.retriever).stages()
         return {

@@ -87,7 +87,7 @@ class ScoringStage:
         return files.queries if self.scorer(scorer).references == "gold" else files.references
 
     @functools.cached_property
-    def reference_files(self) -> dict[str, Any]:
+    def reference_files(self) -> dict[str, object]:
         """The inputs of a job's scorer besides answers."""
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
@@ -116,7 +116,7 @@ class ScoringStage:
         return files.contexts.each(self.study.each_retriever if missing else [])
 
     @functools.cache  # noqa: B019 - a process has a single study
-    def judge_template(self, scorer: str) -> dict[str, Any]:
+    def judge_template(self, scorer: str) -> dict[str, object]:
         """Return the parts of the template of a scorer's prompts to its judge."""
         judge = self.judges[scorer]
         return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))

@@ -67,12 +67,12 @@ class File(GeneratorKind):
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
-    def passage_files(self, dataset: str) -> list[list[Any]]:
+    def passage_files(self, dataset: str) -> list[list[object]]:
         """Return the files of ``single_passages`` for a dataset, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 
-    def _thinking(self) -> dict[str, Any]:
+    def _thinking(self) -> dict[str, object]:
         return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -80,7 +80,7 @@ class Openai(Generator):
         "this time is repeated once.",
     )
 
-    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+    def check_given(self, place: str, given: Mapping[str, object]) -> None:
         """Check that keys about the tokenizer come with a tokenizer, and that every key of a request has one value."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:

@@ -119,7 +119,7 @@ class Vllm(Generator):
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory that the engine takes.")
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
-    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+    def check_given(self, place: str, given: Mapping[str, object]) -> None:
         """Check that no key is null, and that a repetition window comes with a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:

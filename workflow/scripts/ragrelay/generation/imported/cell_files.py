@@ -69,7 +69,7 @@ def write_cells(
     prompts: Mapping[Context, Path],
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
-) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
     """Write a retriever's cells from its placed ``rows``; return counts (what, count, of) and docnos by qid.
 
     ``run``: the retriever's context candidates (qid, rank, docno). An answer without docnos is assumed to have had the

@@ -80,7 +80,7 @@ def _check_once(rows: pl.DataFrame) -> None:
         raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer for each")
 
 
-def answer_rows(files: Iterable[tuple[str, dict[str, Any]]], single: bool = False) -> pl.DataFrame:
+def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
     """Return the rows of ``files`` (a path, and its keys), thoughts removed by the key `thinking` if a file has it.
 
     Raises InputError as read_answer_rows does, and for an answer with other marks of thought (check_shown).
@@ -126,7 +126,7 @@ def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
 
 
 def checked_answers(
-    files: Iterable[tuple[str, dict[str, Any]]],
+    files: Iterable[tuple[str, dict[str, object]]],
     places: Mapping[str, Any],
     generator: str,
     collection: Collection,
@@ -162,14 +162,14 @@ def _cells_of(rows: pl.DataFrame) -> str:
     return f": {listed}" if listed else ""
 
 
-def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:
+def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, object]]:
     """Return counts (what, count) of placed ``rows`` that a study does not use."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
-def count_of_cell(answered: int, asked: int, **cell: Any) -> dict[str, Any]:
+def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
     """Return the count (what, count, of) of the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 

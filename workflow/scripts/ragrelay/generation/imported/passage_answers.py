@@ -1,7 +1,6 @@
 """Read and check imported answers to single passages, and turn them into the study's single answers."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -18,7 +17,7 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 
 
 def checked_passages(
-    files: Iterable[tuple[str, dict[str, Any]]], seeds: Sequence[int], collection: Collection
+    files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
     """Return the answers in ``files`` (path, values in its name), each key once.
 
@@ -40,7 +39,7 @@ def checked_passages(
 
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and of missing ones.
 
     Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed. An answer missing in the file is

@@ -77,7 +77,7 @@ class StoreAsker:
 
 def one_engine(
     generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
-) -> Callable[[Mapping[str, Any], int], EngineInJob]:
+) -> Callable[[Mapping[str, object], int], EngineInJob]:
     """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
     started: list[EngineInJob] = []
 

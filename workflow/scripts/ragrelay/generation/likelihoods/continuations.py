@@ -21,6 +21,6 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
     return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
 
 
-def without_chat(generator: Mapping[str, Any]) -> dict[str, Any]:
+def without_chat(generator: Mapping[str, Any]) -> dict[str, object]:
     """Return the generator's definition without its chat template, to score texts unchanged."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -25,7 +24,7 @@ MASS = Column(
 """The column ``mass`` of tables of judges."""
 
 
-def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, Any]]:
+def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
     """Return the count (what, count, of, maybe warning) of questions with a mass below LITTLE, for left_out.json.
 
     ``masses``: one per question; nulls are ignored, and there is no count without others. ``of`` has the number of

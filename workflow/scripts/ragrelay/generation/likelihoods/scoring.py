@@ -57,7 +57,7 @@ def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterat
             figures = (0, 0, 0)
 
 
-def _parameters(scoring: Scoring) -> Any:
+def _parameters(scoring: Scoring) -> object:
     from vllm import SamplingParams
 
     if scoring.single:

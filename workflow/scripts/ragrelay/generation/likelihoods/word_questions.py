@@ -42,7 +42,7 @@ def with_words(
 
 def ask_words(
     questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Request the probabilities of words at the beginning of the reply.
 
     Args:

@@ -39,7 +39,7 @@ def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ())
     return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 
 
-def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, Any]]]:
+def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, object]]]:
     """Describe each word's tokens for the receipt: id, text, and whether the token is the complete word."""
     return {
         word: [

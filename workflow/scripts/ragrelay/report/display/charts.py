@@ -170,7 +170,7 @@ def zero_line(theme: Theme) -> alt.Chart:
 
 def facetted(
     layers: Sequence[alt.Chart],
-    records: list[dict[str, Any]],
+    records: list[dict[str, object]],
     panels: Panels,
     description: str,
     theme: Theme,
@@ -206,7 +206,7 @@ def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:
     return alt.Scale(domain=list(looks), range=values)
 
 
-def _config(theme: Theme) -> dict[str, Any]:
+def _config(theme: Theme) -> dict[str, object]:
     # Use a single font weight: vl-convert writes a PDF's fonts in random order, so bytes would differ with two.
     ink, font = INK[theme], FONT[theme]
     text = {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"}

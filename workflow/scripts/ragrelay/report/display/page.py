@@ -142,7 +142,7 @@ def page_parts(
     parts: Mapping[str, Part],
     anchor: str,
     charts: dict[str, Spec],
-    most: Mapping[type[Any], int],
+    most: Mapping[type[object], int],
     words: Mapping[str, str],
     of_queries: str = "",
 ) -> list[dict[str, Any]]:
@@ -196,7 +196,7 @@ def packed(spec: Spec) -> Spec:
     return spec | {"data": {"columns": {name: _column([row.get(name) for row in rows]) for name in names}}}
 
 
-def _column(values: list[Any]) -> dict[str, Any]:
+def _column(values: list[object]) -> dict[str, object]:
     words = list(dict.fromkeys(values))
     if len(words) * 2 > len(values):
         return {"values": values}

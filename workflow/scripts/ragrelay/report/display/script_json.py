@@ -1,10 +1,9 @@
 """Write JSON that is safe inside a script, also in HTML."""
 
 import json
-from typing import Any
 
 
-def script_json(value: Any) -> str:
+def script_json(value: object) -> str:
     """Return JSON without ``<``, so that no text can end a script element, and without JavaScript's line separators.
 
     Raises ValueError for a number that JSON doesn't have, such as NaN.

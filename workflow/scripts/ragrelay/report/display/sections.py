@@ -85,7 +85,7 @@ class Section:
     """Whether the configuration names the primary pair."""
     scored: Mapping[str, int] | None = None
     """How the answers ended that a file scores: n, length, blank; None if the scorer scores all answers."""
-    unanswered: Sequence[Mapping[str, Any]] = ()
+    unanswered: Sequence[Mapping[str, object]] = ()
     """Records of left_out.json, among them those on queries without an answer in an imported file."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:

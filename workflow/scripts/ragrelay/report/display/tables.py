@@ -46,7 +46,7 @@ def filled(table: Table) -> Table:
     return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
 
 
-def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
+def records_table(title: str, records: Sequence[Mapping[str, object]], first: Sequence[str] = ()) -> Table:
     """Build a table from JSON-like records, with columns as they first appear, but ``first`` before the others."""
     seen = list(dict.fromkeys(name for record in records for name in record))
     names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
@@ -146,15 +146,15 @@ def table_as_written(frame: pl.DataFrame, most: int | None = None) -> Table:
     return table_of(frame, *columns, most=most)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if value is None:
         return MISSING
     if isinstance(value, float):

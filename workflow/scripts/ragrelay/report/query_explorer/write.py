@@ -45,7 +45,7 @@ def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
             raise
 
 
-def _write(value: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _write(value: dict[str, Any], folder: Path) -> dict[str, object]:
     # Use the whole hash: with a shorter one, trial could produce qids that share a file name.
     name = f"{text_hash(value['qid'])}.js"
     text = f"ragrelay.query({script_json(value)});\n"

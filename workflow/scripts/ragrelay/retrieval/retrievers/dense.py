@@ -58,7 +58,7 @@ class Dense(Retriever):
         return {"index": "dense"} | {key: getattr(self, key) for key in keys}
 
     @classmethod
-    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, object]:
         """Return the definition with the model's weights and without the batch size."""
         settings = {key: value for key, value in definition.items() if key != "batch_size"}
         return {**settings, "weights": model_identity(definition["model"])}

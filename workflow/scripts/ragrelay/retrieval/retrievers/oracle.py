@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
 
 from pydantic import Field
 
@@ -28,7 +27,7 @@ class Oracle(Judged):
     )
 
     @classmethod
-    def check_written(cls, given: Mapping[str, Any]) -> None:
+    def check_written(cls, given: Mapping[str, object]) -> None:
         """Check that one of the keys that choose passages is set."""
         if not any(key in given for key in ONE_OF):
             raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")

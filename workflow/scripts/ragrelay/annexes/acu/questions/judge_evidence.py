@@ -43,7 +43,7 @@ class JudgeEvidence(Question):
         return {"claims": files.claims}
 
 
-def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
+def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
     from ragrelay.annexes.acu.judged_evidence import WORDS
     from ragrelay.generation.likelihoods.word_questions import ask_words
 

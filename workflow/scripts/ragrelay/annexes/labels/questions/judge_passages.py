@@ -48,11 +48,11 @@ class JudgePassages(Question):
 
         return [ANNOTATION_KINDS.module(of_rules(study).source(key["source"]))]
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
         return {"source": of_rules(study).source_named(key["source"])}
 
 
-def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
+def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
     from ragrelay.generation.likelihoods.word_questions import ask_words
 
     questions = passage_questions(job)

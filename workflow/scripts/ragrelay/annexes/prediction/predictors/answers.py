@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 from ragrelay.annexes.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor
 from ragrelay.annexes.prediction.subject import Answer, Subject, UndefinedError
@@ -76,7 +75,7 @@ class OfAnswers(Predictor):
     stage = AFTER_ANSWER
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         if cls is not OfAnswers:
             yield from (cls(zeroshot) for zeroshot in (True, False))
 

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -126,7 +125,7 @@ class Uef(Predictor):
         self.of_k = self.base.of_k  # type: ignore[misc]
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from map(cls, BASES)
 
     def value(self, subject: Subject) -> float:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ragrelay.annexes.prediction.model_scores import CROSS_ENCODER, JUDGE, LOGPROB, QUALITY, RERANKER
 from ragrelay.annexes.prediction.predictor import AFTER_RETRIEVAL, BEFORE_ANSWER, Predictor
@@ -40,7 +39,7 @@ class ContextPerplexity(Predictor):
         self.name, self.over = f"context_perplexity_{over}", over
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from (cls(over) for over in (*OVER_PASSAGES, WHOLE))
 
     def value(self, subject: Subject) -> float:
@@ -64,7 +63,7 @@ class RerankerScore(Predictor):
         self.name, self.over = f"reranker_{over}", over
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from (cls(over) for over in ("mean", "max"))
 
     def value(self, subject: Subject) -> float:
@@ -120,7 +119,7 @@ class PassageQuality(Predictor):
         self.name, self.over = f"passage_quality_{over}", over
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from (cls(over) for over in OVER_PASSAGES)
 
     def value(self, subject: Subject) -> float:

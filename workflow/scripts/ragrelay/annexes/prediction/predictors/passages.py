@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any
 
 from ragrelay.annexes.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.annexes.prediction.subject import Subject, UndefinedError
@@ -40,7 +39,7 @@ class Readability(Predictor):
         self.rising = index == READABILITY[0]  # type: ignore[misc]
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from (cls(index, over) for index in READABILITY for over in (*OVER_PASSAGES, WHOLE))
 
     def value(self, subject: Subject) -> float:

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ragrelay.annexes.prediction.predictor import BEFORE_RETRIEVAL, Predictor
 from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
@@ -53,7 +52,7 @@ class OfWords(Predictor):
         self.name, self.aggregate = f"{self.prefix}_{aggregate}", AGGREGATES[aggregate]
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         if cls is not OfWords:
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
@@ -148,7 +147,7 @@ class Pmi(Predictor):
         self.name, self.aggregate = f"pmi_{aggregate}", AGGREGATES[aggregate]
 
     @classmethod
-    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+    def instances(cls, named: Mapping[str, object]) -> Iterator[Predictor]:
         yield from (cls(aggregate) for aggregate in ("mean", "max"))
 
     def value(self, subject: Subject) -> float:
