@@ -12,14 +12,46 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, Protocol, TypedDict
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.extensions import classes_of, extensions, import_extension, package_folder
-from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.kinds import CheckedStudy, Kinds
 from ragrelay.base.settings import Settings
+from ragrelay.base.vocabulary.study_file import StudyFile
 
 PACKAGE = "ragrelay.annexes"
+
+
+class GenerationRule(TypedDict):
+    """A rule that generates answers; Annex.generation describes the keys."""
+
+    rule: str
+    prompts: tuple[str, StudyFile]
+    receipt: StudyFile
+    needed: bool
+    retrievers: NotRequired[Sequence[str]]
+    leaves_out: NotRequired[bool]
+    stage: NotRequired[tuple[str, Mapping[str, str]]]
+    planned: NotRequired[tuple[str, StudyFile]]
+
+
+LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
+"""Stage, path pattern and files with counts, by the count's name."""
+
+
+class ReportedStudy(Protocol):
+    """The study's reported files, as Annex.reported gets them (execution.study.reported)."""
+
+    @property
+    def study(self) -> CheckedStudy:
+        """The study."""
+
+    def outputs(self, of: str) -> Sequence[Any]:
+        """Return the figures and tables with this scope."""
+
+    def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
+        """Return the files of figures and tables, for each key in ``parts``."""
 
 
 class Annex:
@@ -41,7 +73,7 @@ class Annex:
     """The annex's top-level configuration keys."""
     grid_keys: ClassVar[type[Settings] | None] = None
     """The annex's keys in the grid."""
-    kinds: ClassVar[Mapping[str, Any]] = {}
+    kinds: ClassVar[Mapping[str, Kinds[Any]]] = {}
     """The annex's catalogue sections, each with its Kinds."""
     chosen: ClassVar[tuple[str, ...]] = ()
     """Those catalogue sections from which the grid's key with the same name selects entries."""
@@ -143,7 +175,7 @@ class Annex:
         """
         return importlib.import_module(f"{self.package}.rules").of_study(study)
 
-    def sections(self, study: CheckedStudy) -> list[dict[str, Any]]:
+    def sections(self, study: CheckedStudy) -> list[Mapping[str, str]]:
         """List the keys for which the rule ``shown`` makes its tables.
 
         Args:
@@ -154,7 +186,7 @@ class Annex:
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
-    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, object]:
         """Check which of the annex's figures and tables the study can have.
 
         Args:
@@ -166,7 +198,7 @@ class Annex:
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
 
-    def reported(self, reported: Any) -> list[Any]:
+    def reported(self, reported: ReportedStudy) -> list[str]:
         """List the files that Snakemake's report includes besides the page.
 
         Args:
@@ -178,7 +210,7 @@ class Annex:
         sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
-    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         """List the tables with single passages' effects that the query explorer shows next to the contexts.
 
         Args:
@@ -190,7 +222,7 @@ class Annex:
         """
         return []
 
-    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         """List the tables with blocks that the query explorer shows below the contexts of a query.
 
         Args:
@@ -202,7 +234,7 @@ class Annex:
         """
         return []
 
-    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> LeftOut:
         """List the files that count what the annex left out.
 
         Args:
@@ -213,7 +245,7 @@ class Annex:
         """
         return {}
 
-    def data(self, study: CheckedStudy) -> list[Any]:
+    def data(self, study: CheckedStudy) -> Sequence[str]:
         """List the annex's files whose hashes the provenance records.
 
         Args:
@@ -224,7 +256,7 @@ class Annex:
         """
         return []
 
-    def records(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files that the provenance includes if they exist.
 
         No rule may have them as outputs, because a study's page requests none of them.
@@ -255,7 +287,7 @@ class Annex:
     link: ClassVar[tuple[str, str]] = ("", "")
     """The anchor and title that link to the annex's part in the page's header."""
 
-    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, object]:
         """List the files that the annex's part of the page reads.
 
         Args:
@@ -266,7 +298,7 @@ class Annex:
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
-    def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def page_patterns(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the path patterns for page inputs that are distinguished by their wildcards.
 
         Args:
@@ -279,7 +311,7 @@ class Annex:
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         """List the plain values that the annex's part of the page needs.
 
         Args:
@@ -290,7 +322,7 @@ class Annex:
         """
         return None
 
-    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, Any]:
+    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, object]:
         """List the files that this annex's part reads when another annex's page shows it.
 
         Args:
@@ -328,7 +360,7 @@ class Annex:
     generates: ClassVar[tuple[str, ...]] = ()
     """The annex's rules that generate answers."""
 
-    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
+    def generation(self, study: CheckedStudy) -> list[GenerationRule]:
         """List the rules that generate answers for other prompts than the grid's cells.
 
         Like `generate_answers`, they work on shards of a dataset and generator.
@@ -346,7 +378,7 @@ class Annex:
         """
         return []
 
-    def answers_await(self, study: CheckedStudy) -> list[Any]:
+    def answers_await(self, study: CheckedStudy) -> list[StudyFile]:
         """List the checks that must pass before an engine answers the prompts in the grid.
 
         Args:
@@ -368,7 +400,7 @@ class Annex:
         """
         return []
 
-    def prefetched(self, study: CheckedStudy) -> list[Any]:
+    def prefetched(self, study: CheckedStudy) -> list[StudyFile]:
         """List the files to make while there is an internet connection.
 
         Args:
@@ -379,7 +411,7 @@ class Annex:
         """
         return []
 
-    def run_ended(self, results: Any) -> None:
+    def run_ended(self, results: str | Path) -> None:
         """Act after a run has ended, successfully or not.
 
         Never raise an error here: it would hide how the run itself ended.

@@ -8,6 +8,7 @@ from ragrelay.annexes.acu.settings import AcuKeys
 from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.annex import Annex
 from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Acu(Annex):
@@ -39,14 +40,14 @@ class Acu(Annex):
 
         return {"claims": acu_names(study.config, "claims")}
 
-    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, object]:
         return {"acu": study.config.get("acu")}
 
-    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, object]:
         return self.of_rules(study).shown
 
-    def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def page_patterns(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         return self.of_rules(study).shown_patterns
 
-    def prefetched(self, study: CheckedStudy) -> list[Any]:
+    def prefetched(self, study: CheckedStudy) -> list[StudyFile]:
         return self.of_rules(study).fetched_claims

@@ -1,7 +1,6 @@
 """The annex of comparing studies."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ragrelay.annexes.compare.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.compare.settings import CompareKeys
@@ -21,5 +20,5 @@ class Compare(Annex):
     pages = ("compare/*/index.html",)
     kept = ("compare",)
 
-    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, object]:
         return {"compare": study.config.get("compare")}

@@ -1,13 +1,14 @@
 """The annex of interventions."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.annexes.interventions.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.interventions.settings import InterventionKeys
-from ragrelay.base.annex import Annex
+from ragrelay.base.annex import Annex, GenerationRule, LeftOut
 from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Interventions(Annex):
@@ -28,10 +29,10 @@ class Interventions(Annex):
         for name, definition in study.config.get("interventions", {}).items():
             INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
 
-    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         return self.of_rules(study).passage_effects(section)
 
-    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> LeftOut:
         pattern = self.files.left_out_of_changes
         jobs = self.of_rules(study).jobs
         answers = self.files.left_out_of_changed_answers
@@ -49,15 +50,18 @@ class Interventions(Annex):
         modules: list[str] = self.of_rules(study).modules
         return modules
 
-    def page_params(self, study: CheckedStudy) -> dict[str, Any]:
+    def page_params(self, study: CheckedStudy) -> object:
         grid = study.grid
         return {
             name: {**one, "k": INTERVENTION_KINDS.of(one).depths(grid.k, grid.orderings)}
             for name, one in self.of_rules(study).definitions.items()
         }
 
-    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
+    def generation(self, study: CheckedStudy) -> list[GenerationRule]:
         retrievers = self.of_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt
-        of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "leaves_out": True}
-        return [{**of_job, "needed": bool(retrievers), "retrievers": retrievers}]
+        needed, rule = bool(retrievers), "generate_changed_answers"
+        return [
+            {"rule": rule, "prompts": prompts, "receipt": receipt, "leaves_out": True, "needed": needed,
+             "retrievers": retrievers}
+        ]  # fmt: skip

@@ -1,7 +1,5 @@
 """The annex of people's scores."""
 
-from typing import Any
-
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
 from ragrelay.base.annex import Annex
@@ -38,8 +36,8 @@ class People(Annex):
     def planned(self, study: CheckedStudy) -> list[str]:
         return self.of_rules(study).width_lines()
 
-    def data(self, study: CheckedStudy) -> list[Any]:
+    def data(self, study: CheckedStudy) -> list[str]:
         return list(self.of_rules(study).from_files)
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         return self.of_rules(study).drawn

@@ -1,7 +1,5 @@
 """The annex of processors."""
 
-from typing import Any
-
 from ragrelay.annexes.processing.outputs import RESULT_TABLES
 from ragrelay.base.annex import Annex
 from ragrelay.base.kinds import CheckedStudy
@@ -16,5 +14,5 @@ class Processing(Annex):
     template = "processing.html.j2"
     link = ("processing", "Processors")
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         return self.of_rules(study).params

@@ -1,11 +1,11 @@
 """The annex of rechecks."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ragrelay.annexes.recheck.settings import RecheckKeys
 from ragrelay.base.annex import Annex
 from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Recheck(Annex):
@@ -20,7 +20,7 @@ class Recheck(Annex):
     template = "recheck.html.j2"
     link = ("recheck", "Recheck")
 
-    def records(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         from ragrelay.annexes.recheck.files import recheck_record
 
         return {"recheck": recheck_record}

@@ -1,7 +1,6 @@
 """The annex of published tables."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ragrelay.annexes.reproduction.checks import check_published
 from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
@@ -27,16 +26,16 @@ class Reproduction(Annex):
     def check(self, study: CheckedStudy) -> None:
         check_published(study)
 
-    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, object]:
         published = study.config.get("published") or {}
         return {"published": published, **{f"published.{layout}": layout in published for layout in LAYOUTS}}
 
-    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, object]:
         from ragrelay.annexes.reproduction.rules import reproduced
 
         return reproduced(study)
 
-    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, Any]:
+    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, object]:
         from ragrelay.annexes.reproduction.rules import reproduced_claims
 
         return reproduced_claims(study) if annex == "acu" else {}

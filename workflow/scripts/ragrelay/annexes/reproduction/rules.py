@@ -76,7 +76,7 @@ class Published:
         }  # fmt: skip
 
     @functools.cached_property
-    def latex(self) -> list[object]:
+    def latex(self) -> list[str]:
         """The comparison with published tables as LaTeX."""
         return self.reported.paths(OUTPUTS, [{}])
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from ragrelay.annexes.rounds.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.rounds.settings import RoundKeys, RoundSettings
-from ragrelay.base.annex import Annex
+from ragrelay.base.annex import Annex, GenerationRule, LeftOut
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.vocabulary.orderings import ORDERINGS
+from ragrelay.base.vocabulary.study_file import StudyFile
 
 PLACE = "config key 'rounds."
 
@@ -73,22 +74,21 @@ class Rounds(Annex):
                 expected = "a retriever that searches: bm25, dense, rerank, fusion or pyterrier"
                 raise InputError(f"{PLACE}{key}'", f"{found}, {reason}", expected)
 
-    def answers_await(self, study: CheckedStudy) -> list[Any]:
+    def answers_await(self, study: CheckedStudy) -> list[StudyFile]:
         return [self.files.checked] if "rounds" in study.config else []
 
-    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> LeftOut:
         jobs = self.of_rules(study).answer_jobs
         pattern = self.files.left_out
         return {"round_answers": ("rounds", pattern, pattern.each(jobs))} if jobs else {}
 
-    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
+    def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         rounds = self.of_rules(study)
         return [self.files.explored.at(**section)] if rounds.later and section in rounds.sections else []
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         return self.of_rules(study).shown or None
 
-    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
-        of_rule = {"rule": "generate_round_answers", "prompts": ("rounds", self.files.prompts), "leaves_out": True}
-        rules: list[dict[str, Any]] = self.of_rules(study).generation(of_rule)
+    def generation(self, study: CheckedStudy) -> list[GenerationRule]:
+        rules: list[GenerationRule] = self.of_rules(study).generation()
         return rules

@@ -2,12 +2,12 @@
 
 import functools
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.annexes.rounds import files as round_files
 from ragrelay.annexes.rounds.queries import NEXT
 from ragrelay.annexes.rounds.settings import RoundSettings
+from ragrelay.base.annex import GenerationRule
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
 from ragrelay.execution.study.study import StudyOfRules
@@ -167,12 +167,14 @@ class Rounds:
         """The key `rounds` with its defaults filled in, for the page; none without rounds."""
         return {**self.settings.mapping(), **self.listing} if self.settings else {}
 
-    def generation(self, of_rule: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return ``of_rule`` for each later round (base.annex.Annex.generation)."""
+    def generation(self) -> list[GenerationRule]:
+        """Return the rule for each later round (base.annex.Annex.generation)."""
         numbers = self.numbers or ["2"]  # the files' patterns are known without rounds, too
         return [
             {
-                **of_rule,
+                "rule": "generate_round_answers",
+                "prompts": ("rounds", round_files.prompts),
+                "leaves_out": True,
                 "receipt": round_files.receipt.at(round=number),
                 "planned": ("planned_rounds", round_files.planned_prompts),
                 "stage": (f"round {number}", {"round": number}),

@@ -1,7 +1,6 @@
 """The annex of the list of studies."""
 
 from pathlib import Path
-from typing import Any
 
 from ragrelay.base.annex import Annex
 
@@ -11,7 +10,7 @@ class Studies(Annex):
 
     order = 10
 
-    def run_ended(self, results: Any) -> None:
+    def run_ended(self, results: str | Path) -> None:
         from ragrelay.annexes.studies.page import keep_list
         from ragrelay.base.display.terminal import tell
 

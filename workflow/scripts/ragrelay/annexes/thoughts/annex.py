@@ -1,7 +1,5 @@
 """The annex of thoughts."""
 
-from typing import Any
-
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.base.annex import Annex
 from ragrelay.base.kinds import CheckedStudy
@@ -17,5 +15,5 @@ class Thoughts(Annex):
     template = "thoughts.html.j2"
     link = ("thoughts", "Thoughts")
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         return self.of_rules(study).drawn

@@ -8,7 +8,7 @@ from typing import Any
 
 from snakemake.io import apply_wildcards
 
-from ragrelay.base.annex import annexes
+from ragrelay.base.annex import GenerationRule, annexes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
@@ -23,7 +23,9 @@ from ragrelay.generation.status import NAMES as STATUS_NAMES
 
 PATTERNS = {"queries": files.queries, "contexts": files.contexts}
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
-CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
+CELLS: GenerationRule = {
+    "rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt, "needed": True
+}  # fmt: skip
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
 NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts", "real")
 """Fields of a job that its rule decides."""
@@ -59,7 +61,7 @@ class Plan:
         return [path for name in self.generators for path in self.study.downloads.receipts("generators", name)]
 
     @functools.cached_property
-    def generation(self) -> list[dict[str, Any]]:
+    def generation(self) -> list[GenerationRule]:
         """The rules that generate answers: CELLS, and those of annexes that the study needs."""
         return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 

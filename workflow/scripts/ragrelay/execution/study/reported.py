@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ class Reported:
         """Return the modules of the functions that make the outputs ``of`` these names."""
         return modules(output for name in of for output in self.outputs(name, kind))
 
-    def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[Any]:
+    def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
         """Return the files of ``outputs``, one per ending and part (its scope's keys), or patterns of them."""
         keys = list(parts)
         return [
@@ -126,7 +126,7 @@ class Reported:
         return {name: path.each(self.sections_with([name])) for name, path in self.section_patterns.items()}
 
     @functools.cached_property
-    def section_tables(self) -> list[object]:
+    def section_tables(self) -> list[str]:
         """The files of the sections' tables, then of those of a generator and scorer."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
@@ -179,12 +179,12 @@ class Reported:
     # Provenance
 
     @functools.cached_property
-    def left_out_of_annexes(self) -> dict[str, tuple[str, Any, list[Any]]]:
+    def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
         """Counts of annexes: stage, pattern and files by name."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property
-    def left_out_files(self) -> dict[str, list[StudyFile]]:
+    def left_out_files(self) -> dict[str, Sequence[str]]:
         """The files with counts of what was left out, by the names of `left_out_patterns`."""
         study = self.study
         datasets = study.grid.datasets
@@ -226,7 +226,7 @@ class Reported:
         ]
 
     @functools.cached_property
-    def data(self) -> list[StudyFile]:
+    def data(self) -> list[str]:
         """Data whose hashes are in the provenance."""
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
@@ -267,9 +267,10 @@ class Reported:
         [path] = [path for path in self.page_parts if Path(path).name == f"{name}.html.j2"]
         return path
 
-    def page(self, path: StudyFile, caption: str, name: str) -> Any:
+    def page(self, path: StudyFile, caption: str, name: str) -> str:
         """Return a page, with its caption in Snakemake's report; ``caption`` is relative to the file of rules."""
-        return captioned(path, caption=caption, category="Page", labels={"page": name})
+        page: str = captioned(path, caption=caption, category="Page", labels={"page": name})
+        return page
 
     @functools.cached_property
     def of_study(self) -> dict[str, Any]:
@@ -333,10 +334,11 @@ class Reported:
         ]
 
     @functools.cached_property
-    def left_out_table(self) -> object:
+    def left_out_table(self) -> str:
         """The table of what was left out, with its caption in Snakemake's report."""
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
-        return captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
+        table: str = captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
+        return table
 
     def notices(self, generators: Iterable[str]) -> list[str]:
         """Notices for readers of a page on the answers of ``generators``."""
