@@ -259,7 +259,7 @@ rule process_contexts:
 
 
 rule measure_retrieval:
-    """Compute retrieval measures of every query at every k."""
+    """Compute retrieval measures of each query at every k."""
     input:
         contexts=files.contexts,
         skipped=files.skipped,

@@ -239,7 +239,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     opening = "demo, agreement with people’s labels (people), Cohen’s κ: qrels 0.10 [0.00, 0.20]."
     assert page.index(opening) < page.index('<div class="lead"'), "the page of a study with judges opens with it"
     assert page.rindex(opening) > section, "and so does the part on labels"
-    assert "Agreement with people’s labels" in page and "annotations1-annotation_agreement" in page
+    assert "Agreement with human labels" in page and "annotations1-annotation_agreement" in page
     assert "annotation_powered-table" not in page
     assert "&lt;img src=x&gt;" in page and hostile not in page
 

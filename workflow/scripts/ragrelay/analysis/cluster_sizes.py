@@ -9,10 +9,13 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, integer, number, schema
 
 TABLE = {
     "queries": integer("queries with answers", "queries"),
-    "clusters": integer("clusters that they come in", "clusters"),
-    "n_eff": number("how many equal clusters would count as much: (sum of sizes)² / sum of squared sizes", "clusters"),
-    "largest": integer("queries of the largest cluster", "queries"),
-    "share_largest": number("its share of the queries", "0 to 1"),
+    "clusters": integer("number of clusters that the queries form", "clusters"),
+    "n_eff": number(
+        "the number of equally large clusters that would be worth as much: (sum of sizes)² / sum of squared sizes",
+        "clusters",
+    ),
+    "largest": integer("queries in the largest cluster", "queries"),
+    "share_largest": number("the largest cluster's share of the queries", "0 to 1"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

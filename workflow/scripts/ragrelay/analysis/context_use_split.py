@@ -33,16 +33,16 @@ GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": 
 GROUP_WORDS = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
                "poor_unused": "poor, not used"}  # fmt: skip
 TABLE = {
-    "retriever": text("name of the retriever, or `all retrievers`"),
+    "retriever": text("the retriever's name, or `all retrievers`"),
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
-    "measure": text("retrieval measure, at k"),
-    "n": integer("queries with utility, context use and measure", "queries"),
-    "n_null": integer("queries without one of them", "queries"),
-    "mean_context_use": number("mean over queries of context use", "nats per token"),
-    "mean_text_change": number("mean over queries of text change", "0 to 1"),
-    "rho": number("Spearman's correlation over queries of context use with utility", "−1 to 1"),
+    "measure": text("the retrieval measure, at k"),
+    "n": integer("queries with a utility, context use and a measure", "queries"),
+    "n_null": integer("queries without one of these", "queries"),
+    "mean_context_use": number("mean context use over queries", "nats per token"),
+    "mean_text_change": number("mean text change over queries", "0 to 1"),
+    "rho": number("Spearman's correlation between context use and utility over queries", "−1 to 1"),
     **INTERVAL,
     "p_value": number("two-sided p-value of rho = 0, uncorrected"),
     **{f"n_{group}": integer(f"queries whose context was {words}", "queries") for group, words in GROUP_WORDS.items()},
@@ -50,8 +50,13 @@ TABLE = {
         f"utility_{group}": number(f"mean utility of the queries whose context was {words}")
         for group, words in GROUP_WORDS.items()
     },
-    "good_from": number("median of the measure over the queries of all retrievers: from here on a context is good"),
-    "used_from": number("median of context use likewise: from here on it was used", "nats per token"),
+    "good_from": number(
+        "median of the measure over all retrievers' queries; a context is good if its measure is at least this"
+    ),
+    "used_from": number(
+        "median of context use over all retrievers' queries; a context was used if its context use is at least this",
+        "nats per token",
+    ),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

@@ -54,30 +54,30 @@ DECIDES = "spearman"
 CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
-    "measure": text("retrieval measure, at k"),
-    "subset": text("queries: `all`, or those with a P₀ of at least 0.1"),
+    "measure": text("the retrieval measure, at k"),
+    "subset": text("`all` queries, or only those with a P₀ of at least 0.1"),
     "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
-    "value": number("correlation over queries of the measure with utility", "−1 to 1"),
+    "value": number("correlation between the measure and utility over queries", "−1 to 1"),
     **INTERVAL,
     "n": integer("queries with both", "queries"),
-    "n_null": integer("queries left out because they have no utility", "queries"),
-    "n_unmeasured": integer("queries left out because they have no measure", "queries"),
-    "p_value": number("two-sided p-value of the coefficient = 0, uncorrected; the interval is by `method`"),
-    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected; the verdict's"),
+    "n_null": integer("queries excluded because they have no utility", "queries"),
+    "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
+    "p_value": number("two-sided p-value for a coefficient of 0, uncorrected; `method` gives the interval"),
+    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected; the verdict uses it"),
     "verdict": text(
-        "of rho: `above zero`, `below zero`, `undecided` or `too few queries`, in correlation.csv after "
-        "Holm's correction; empty of the other coefficients"
+        "for rho: `above zero`, `below zero`, `undecided` or `too few queries`, in correlation.csv after Holm's "
+        "correction; empty for other coefficients"
     ),
     "detectable": number(
-        "smallest |r| or |rho| detectable with n queries at α = .05 and 80% power: r by its t-test, "
-        "rho by what gives the verdict, before Holm's correction"
+        "smallest |r| or |rho| that n queries detect at α = .05 with 80% power: r by its t-test, rho by the verdict's "
+        "test before Holm's correction"
     ),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
     "remark": text(
-        "why there are too few queries for the verdict, or why it is undecided although p < 0.05: Holm's correction or "
-        "an interval that includes 0; else empty"
+        "why there are too few queries for a verdict, or why it is undecided although p < 0.05 (Holm's correction, or "
+        "an interval that includes 0); otherwise empty"
     ),
 }
 SCHEMA = schema_of(TABLE)

@@ -12,18 +12,20 @@ from ragrelay.generation.store import KEY, AnswerStore
 
 ALL = "all"
 TABLE = {
-    "retriever": text("name of the retriever, `zeroshot`, or `all`: every answer once, since retrievers share some"),
+    "retriever": text(
+        "the retriever's name, `zeroshot`, or `all`, which counts each answer once because retrievers share some"
+    ),
     "k": integer("passages in the context; empty for all k together", "passages"),
     "answers": integer("distinct answers", "answers"),
-    "prompt_tokens": integer("tokens of their prompts; empty where an endpoint did not count them", "tokens"),
+    "prompt_tokens": integer("tokens in their prompts; empty if an endpoint didn't count them", "tokens"),
     "cached_tokens": integer("prompt tokens served from the prefix cache", "tokens"),
-    "answer_tokens": integer("tokens of the answers", "tokens"),
+    "answer_tokens": integer("tokens in the answers", "tokens"),
     "device_seconds": number(
-        "seconds of the devices that made them, spread evenly over an engine's answers, its start left out; empty "
-        "per k",
+        "seconds of the devices that made the answers, without the engine's start, spread evenly over its answers; "
+        "empty per k",
         "seconds",
     ),
-    "made_by": text("engines and devices that made them"),
+    "made_by": text("engines and devices that made the answers"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}

@@ -20,17 +20,17 @@ SWEEPS = 12
 """The search for a labelling takes at most so many steps; it ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
 TABLE: Columns = {
-    "ordering": text("ordering of the primary comparison"),
+    "ordering": text("the primary comparison's ordering"),
     "k": integer("passages in the context", "passages"),
     "references": REFERENCES,
     "measure": text("the primary comparison's measure, at k"),
     "adjusted": relay.TABLE["adjusted"],
-    "labelling": text(f"what the passages without a judgement are taken for: `{NONE}` (the row of relay.csv), `{ALL}`, "
-                      f"or the labelling found that has the `{LOWEST}` or the `{HIGHEST}`"),
-    "share_unjudged": number("share of the passages of the rankings' contexts without a judgement", "0 to 1"),
-    "holes": integer("these passages, each once per query", "passages"),
-    "relevant": integer("how many of these are taken for relevant", "passages"),
-    "grade": integer("label of a passage that is taken for relevant: the dataset's lowest reference grade"),
+    "labelling": text(f"labels assumed for unjudged passages: `{NONE}` relevant (the row of relay.csv), `{ALL}` "
+                      f"relevant, or the labelling with the `{LOWEST}` or `{HIGHEST}` slope that was found"),
+    "share_unjudged": number("share of unjudged passages in the rankings' contexts", "0 to 1"),
+    "holes": integer("unjudged passages, each once per query", "passages"),
+    "relevant": integer("unjudged passages that are assumed relevant", "passages"),
+    "grade": integer("label of a passage that is assumed relevant: the dataset's lowest reference grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
     "reason": REASON,
 }  # fmt: skip

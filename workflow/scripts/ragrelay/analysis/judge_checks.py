@@ -26,16 +26,16 @@ from ragrelay.base.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 
 TABLE = {
     "check": text(ABOUT),
-    "value": number("mean over queries of the score after the change less that before; of `length`, Spearman's rho of "
-                    "score and words over answers or passages"),
+    "value": number("mean over queries of the score after the change minus the score before it; for `length`, "
+                    "Spearman's rho between score and words over answers or passages"),
     **INTERVAL,
     "p_value": number("p-value for a mean change of 0; empty for `length`"),
     "n": integer("answers or passages", "answers or passages"),
-    "n_queries": integer("queries that these are of", "queries"),
-    "mean_score": number("mean score of these as they were", "the scorer's"),
-    "mean_words": number("mean length of these as they were", "words"),
-    "judgements": integer("questions about these", "questions"),
-    "share_other_word": number("share of these questions whose likeliest word is another after the change; empty for "
+    "n_queries": integer("queries with these answers or passages", "queries"),
+    "mean_score": number("mean score without the change", "the scorer's"),
+    "mean_words": number("mean length in words without the change", "words"),
+    "judgements": integer("questions about these answers or passages", "questions"),
+    "share_other_word": number("share of these questions whose likeliest word differs after the change; empty for "
                                "`length`"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
@@ -45,7 +45,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 PASSAGE_COLUMNS = {
     "dataset": STUDY_PART["dataset"],
     "source": text("annotation source"),
-    "judge": text("generator that it asks"),
+    "judge": text("the generator that it asks"),
     **TABLE,
     **adjusted(),
 }

@@ -8,17 +8,17 @@ from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, inte
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
-    "n": integer("answers: queries x seeds, missing answers included", "answers"),
-    "mean_tokens": number("mean length of the answers that are not missing", "tokens"),
+    "n": integer("answers (queries × seeds), including missing answers", "answers"),
+    "mean_tokens": number("mean length of answers that aren't missing", "tokens"),
     **{name: number(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
-    "stop": integer("answers that ended by a stop string or by the model's own end", "answers"),
+    "stop": integer("answers that ended at a stop string or at the model's own end", "answers"),
     "length": integer("answers cut at max_tokens", "answers"),
     "other": integer(
-        "answers that ended in another way, or that don't say how; missing answers are in none of the three", "answers"
+        "answers that ended differently, or don't say how; missing answers are in none of the three counts", "answers"
     ),
-    "blank": integer("answers without a character other than white space", "answers"),
-    "several": integer("queries with the answers of several seeds", "queries"),
-    "alike": integer("queries for which all seeds give the same text", "queries"),
+    "blank": integer("answers with nothing but white space", "answers"),
+    "several": integer("queries with answers for several seeds", "queries"),
+    "alike": integer("queries with the same text for all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""

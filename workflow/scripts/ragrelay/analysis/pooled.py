@@ -35,30 +35,30 @@ DATASETS_AT_LEAST = 5
 """With fewer datasets there is no row for all of them."""
 SYSTEMS, RELAY = "systems", "relay"
 Margins = Mapping[str, float | None]
-UNIT = "the scorer's; relay: P per 1 of the measure"
+UNIT = "the scorer's unit; for relay: P per 1 of the measure"
 COLUMNS = {
-    "dataset": text(f"name of the dataset; `{ALL_DATASETS}`: these rows pooled, from five datasets on"),
+    "dataset": text(f"the dataset's name; `{ALL_DATASETS}`: its rows pooled, if there are at least five datasets"),
     "scorer": STUDY_PART["scorer"],
-    "question": text(f"`{SYSTEMS}`: difference of mean P of the primary pair; `{RELAY}`: slope of P on the measure "
+    "question": text(f"`{SYSTEMS}`: the primary pair's difference in mean P; `{RELAY}`: the slope of P on the measure "
                      "over all pairs of rankings"),
     "adjusted": boolean("for relay: whether adjusted for the query's mean measure and P₀"),
-    "retrievers": text("the two of the primary pair, or `all rankings`"),
+    "retrievers": text("the primary pair's retrievers, or `all rankings`"),
     "generators": text("the generators over which each query's P and P₀ are averaged"),
     "n_generators": integer("their number", "generators"),
-    "n_datasets": integer("datasets of the row", "datasets"),
-    "ordering": text("ordering of the primary comparison"),
+    "n_datasets": integer("datasets in the row", "datasets"),
+    "ordering": text("the primary comparison's ordering"),
     "k": integer("k of the primary comparison", "passages"),
     "references": REFERENCES,
     "measure": text("for relay: the primary comparison's measure"),
-    "n": integer("queries; of relay, with contexts that differ", "queries"),
+    "n": integer("queries; for relay, queries whose contexts differ", "queries"),
     "estimate": number("mean difference, or slope", UNIT),
     "error": number("standard error of the estimate", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
-    "p_value": number("two-sided p-value of 0"),
+    "p_value": number("two-sided p-value for 0"),
     "margin": number("for systems: the scorer's equivalence margin", "the scorer's"),
     "tau": number("for all datasets: standard deviation between datasets", UNIT),
-    "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
+    "verdict": text("verdict that follows from the interval, as in systems.csv and relay.csv"),
     "reason": REASON,
     "stands": STANDS,
     "remark": REMARK,

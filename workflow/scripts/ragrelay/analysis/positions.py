@@ -17,7 +17,7 @@ TABLE = {
     "relevant": text("`any number` of relevant passages in the context, or `exactly one`"),
     "position": integer("position of a relevant passage in the prompt, 1 first; 0: no relevant passage in the context"),
     "n": integer("queries", "queries"),
-    "mean_utility": number("mean over them of utility"),
+    "mean_utility": number("mean utility over these queries"),
     **INTERVAL,
 }
 SCHEMA = schema_of(TABLE)

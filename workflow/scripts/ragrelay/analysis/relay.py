@@ -31,30 +31,30 @@ FITTED = 3
 """Coefficients of an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
 TABLE = {
-    "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
+    "retrievers": text("two rankings, or `all rankings`, which uses all pairs"),
     "ordering": text("how the context is laid out in the prompt"),
-    "k": integer("passages in the context; empty for all of them, each k with the same weight", "passages"),
+    "k": integer("passages in the context; empty for all k together, each with the same weight", "passages"),
     "references": REFERENCES,
-    "measure": text("retrieval measure, at k"),
+    "measure": text("the retrieval measure, at k"),
     "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
-    "n": integer("queries whose contexts differ (in at least one of the pairs used, or of all where none is used)",
+    "n": integer("queries whose contexts differ in at least one of the pairs used, or, if none is used, in any pair",
                  "queries"),
-    "n_eff": number("effective number of these, by their part in the sum of squares of the measure", "queries"),
-    "share_same": number("share of the queries with P and a measure of both for which a pair has the same context; "
-                         "over all pairs for `all rankings`", "0 to 1"),
-    "slope": number("difference of P per difference of the measure, each less its mean over the pair's queries; on "
-                    "unseen references of P − P₀", UNIT),
+    "n_eff": number("effective number of these queries, by their share of the measure's sum of squares", "queries"),
+    "share_same": number("among queries with P and a measure for both rankings, the share of those for which a pair "
+                         "has the same context; for `all rankings`, over all pairs", "0 to 1"),
+    "slope": number("difference in P per difference in the measure, both centred over the pair's queries; on unseen "
+                    "references of P − P₀", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
-    "p_value": number("two-sided p-value of a slope of 0, with the query as the unit"),
-    "r": number("correlation of both differences; it falls with the spread of the measure where the slope doesn't",
+    "p_value": number("two-sided p-value for a slope of 0, with the query as the unit"),
+    "r": number("correlation between both differences; unlike the slope, it falls with the measure's spread",
                 "−1 to 1"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
     "reason": REASON,
-    "reliability": number("share of the sum of squares of P's differences that is not the noise of the seeds",
+    "reliability": number("share of the sum of squares of P's differences that isn't noise from the seeds",
                           "0 to 1"),
-    "r_corrected": number("r over the root of the reliability", "−1 to 1"),
-    "reason_corrected": text("why there is no corrected r; empty where there is one, and where there is no r"),
+    "r_corrected": number("r divided by the square root of the reliability", "−1 to 1"),
+    "reason_corrected": text("why there is no corrected r; empty if there is one, or if there is no r"),
 }  # fmt: skip
 UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
 """The adjusted row where no query has P_0."""

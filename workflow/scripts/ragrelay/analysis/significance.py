@@ -38,18 +38,20 @@ FAMILY = ("mark", "quantity", "references")
 CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 TABLE = {
-    "mark": text("† compares with the reference retriever in descending order, ‡ descending with ascending order"),
+    "mark": text(
+        "† compares with the reference retriever in descending order, ‡ compares descending with ascending order"
+    ),
     **CELL_COLUMNS,
-    "against_retriever": text("retriever of the cell that is compared with"),
-    "against_ordering": text("ordering of the cell that is compared with"),
+    "against_retriever": text("the other cell's retriever"),
+    "against_ordering": text("the other cell's ordering"),
     "quantity": text("`p` or `utility`"),
     "n": integer("queries with a value in both cells", "queries"),
-    "n_unpaired": integer("queries with a value in one cell only", "queries"),
+    "n_unpaired": integer("queries with a value in only one cell", "queries"),
     "same_references": boolean("whether both cells were scored against the same references"),
-    "mean_difference": number("mean over queries of the cell's value less the other's"),
+    "mean_difference": number("mean over queries of the cell's value minus the other cell's"),
     **INTERVAL,
-    "sd_difference": number("standard deviation over queries of the differences"),
-    "detectable_difference": number("smallest mean difference detectable at α = .05 and 80% power"),
+    "sd_difference": number("standard deviation of the differences over queries"),
+    "detectable_difference": number("smallest mean difference that is detectable at α = .05 with 80% power"),
     "d_z": number("Cohen's d_z: mean difference / sd_difference", "standard deviations"),
     "d_z_low": number("lower end of its 95% interval", "standard deviations"),
     "d_z_high": number("upper end of its 95% interval", "standard deviations"),
@@ -57,7 +59,7 @@ TABLE = {
     "p_value": number("two-sided p-value of the paired t-test, uncorrected"),
     "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
     "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),
-    "permutations": integer("sign flips drawn; all of them where there are few queries", "permutations"),
+    "permutations": integer("sign flips that were drawn; with few queries, all possible ones", "permutations"),
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)

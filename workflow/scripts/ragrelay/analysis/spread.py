@@ -10,13 +10,13 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries with two seeds or more", "queries"),
+    "n": integer("queries with at least two seeds", "queries"),
     "q25": number("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
-    "median": number("median of the same", "the scorer's"),
-    "q75": number("third quartile of the same", "the scorer's"),
+    "median": number("the median over queries", "the scorer's"),
+    "q75": number("the third quartile over queries", "the scorer's"),
     "n_zero": integer(
-        "pairs of an answer and a reference whose F1 is 0 where bert-score's formula makes a positive F1 of "
-        "a negative precision or recall; empty for a measure of one value",
+        "answer–reference pairs whose F1 is set to 0 because bert-score's formula makes a positive F1 from a negative "
+        "precision or recall; empty for a measure with one value",
         "pairs",
     ),
 }

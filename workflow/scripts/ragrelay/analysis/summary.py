@@ -23,26 +23,26 @@ TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with a row", "queries"),
     "mean_p": number(
-        "mean over the queries with both of P, the score of the answers against their references", "the scorer's"
+        "mean P over queries with P and P₀; P is the score of an answer against its references", "the scorer's"
     ),
     "mean_p0": number(
-        "mean over the queries with both of P₀, that of the answers made without context", "the scorer's"
+        "mean P₀ over queries with P and P₀; P₀ is the score of the answer without context", "the scorer's"
     ),
-    "mean_utility": number("mean over queries of utility: (P − P₀) / P₀, or P − P₀ where the scorer's is absolute"),
+    "mean_utility": number("mean utility over queries: (P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
-    "median_utility": number("median over queries of utility"),
-    "n_null": integer("queries without a utility, for want of a P or of a P₀ above 0", "queries"),
+    "median_utility": number("median utility over queries"),
+    "n_null": integer("queries without a utility, because they lack P or a P₀ above 0", "queries"),
     "n_low_p0": integer("queries with a P₀ below 0.1", "queries"),
-    "n_without_results": integer("queries for which nothing was found, whose P is P₀", "queries"),
-    "share_best_in_context": number("share of the answers whose best reference was in their own context", "0 to 1"),
+    "n_without_results": integer("queries for which nothing was found; their P is P₀", "queries"),
+    "share_best_in_context": number("share of answers whose best reference was in their own context", "0 to 1"),
     "reason": REASON,
 }
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "share_unjudged": number("share of the passages of the contexts that have no judgement for their query", "0 to 1"),
-    "{measure}": number("mean over queries of each retrieval measure of the grid, at k"),
+    "share_unjudged": number("share of passages in the contexts that have no judgement for their query", "0 to 1"),
+    "{measure}": number("mean over queries of each retrieval measure in the grid, at k"),
 }
 """Columns of utility.csv."""
 BY_QUERY = (*INTERVAL, "method")

@@ -16,20 +16,20 @@ KEYS = ["ordering", "k", "references", "qid"]
 COLUMNS = {
     **CELL_COLUMNS,
     "qid": QID,
-    "p": number("P: mean over seeds of the score of the answer against its references", "the scorer's"),
-    "p0": number("P₀: the same of the answer made without context", "the scorer's"),
-    "utility": number("(P − P₀) / P₀, or P − P₀ where the scorer's is absolute; empty where either is missing or, if "
-                      "relative, where P₀ is not above 0"),
-    "best_in_context": number("share of the seeds whose best reference was in the context", "0 to 1"),
-    "n_references": integer("references of the query in the set", "references"),
-    "n_near_copies": integer("references that an unseen set leaves out because a passage of the context is a near copy",
+    "p": number("P: mean over seeds of the answer's score against its references", "the scorer's"),
+    "p0": number("P₀: mean over seeds of the score of the answer without context", "the scorer's"),
+    "utility": number("(P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute; empty if P or P₀ is missing or, "
+                      "if relative, if P₀ is not above 0"),
+    "best_in_context": number("share of seeds whose best reference was in the context", "0 to 1"),
+    "n_references": integer("the query's references in the set", "references"),
+    "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",
                              "references"),
     "n_seeds": integer("seeds with a score", "seeds"),
-    "without_results": boolean("whether nothing was found for the query, so that its P is P₀"),
-    "context_use": number("mean over seeds of the gain in log-probability per token that the context brings; empty "
-                          "without `context_use`", "nats per token"),
-    "text_change": number("mean over seeds of 1 − F1 of the words of the answer and of that without context; empty "
-                          "without `context_use`", "0 to 1"),
+    "without_results": boolean("whether nothing was found for the query, so its P is P₀"),
+    "context_use": number("the gain in log-probability per token from the context, as a mean over seeds; empty without "
+                          "`context_use`", "nats per token"),
+    "text_change": number("1 − F1 between the words of the answer and of the answer without context, as a mean over "
+                          "seeds; empty without `context_use`", "0 to 1"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

@@ -30,17 +30,17 @@ TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with a score", "queries"),
     "n_single": integer("queries with only one score", "queries"),
-    "n_scores": integer("scores: queries x seeds", "scores"),
-    "n_seeds": number("seeds per query, their harmonic mean where the number differs", "seeds"),
-    "mean_p": number("mean P: over queries, of each query's mean over its seeds", "the scorer's"),
-    "variance_queries": number("component of the variance of P between queries", "the scorer's²"),
-    "variance_seeds": number("component of the variance of P between the seeds of a query", "the scorer's²"),
-    "share_seeds": number("the seeds' share of the variance of single scores", "0 to 1"),
+    "n_scores": integer("scores (queries × seeds)", "scores"),
+    "n_seeds": number("seeds per query; their harmonic mean if the number differs", "seeds"),
+    "mean_p": number("mean P over queries, after averaging each query over its seeds", "the scorer's"),
+    "variance_queries": number("variance component of P between queries", "the scorer's²"),
+    "variance_seeds": number("variance component of P between a query's seeds", "the scorer's²"),
+    "share_seeds": number("the seeds' share of the variance in single scores", "0 to 1"),
     "standard_error_seeds": number("how far other seeds would move the cell's mean P", "the scorer's"),
-    "reliability_one": number("reliability of a query's score of one seed", "0 to 1"),
+    "reliability_one": number("reliability of a query's score with one seed", "0 to 1"),
     "reliability": number("reliability of the queries' means over their seeds, ICC(1, s)", "0 to 1"),
     **INTERVAL,
-    "seeds_for_reliable": integer("seeds that make the reliability 0.9 (Spearman-Brown)", "seeds"),
+    "seeds_for_reliable": integer("seeds that give a reliability of 0.9 (Spearman-Brown)", "seeds"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }
@@ -48,7 +48,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "reliability_utility": number("reliability of a query's utility, from P's and P₀'s noise over seeds", "0 to 1"),
+    "reliability_utility": number("reliability of a query's utility, from the noise of P and P₀ over seeds", "0 to 1"),
 }
 """Columns of variance.csv."""
 

@@ -32,17 +32,19 @@ METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
     "ordering": text("how the context is laid out in the prompt, or `all`"),
-    "k": integer("passages in the context; empty for all of them", "passages"),
+    "k": integer("passages in the context; empty for all k together", "passages"),
     "references": REFERENCES,
-    "measure": text("retrieval measure, at k"),
-    "retrievers": text("`all`, `without oracles` or `doses`: whose contexts of one query are compared"),
+    "measure": text("the retrieval measure, at k"),
+    "retrievers": text("which retrievers' contexts are compared within a query: `all`, `without oracles` or `doses`"),
     "n_retrievers": integer("retrievers that are compared", "retrievers"),
-    "r": number("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
+    "r": number("repeated-measures correlation between the measure and P; on unseen references, P − P₀", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of r = 0, with the query as the unit"),
+    "p_value": number("two-sided p-value for an r of 0, with the query as the unit"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
-    "n_queries": integer("queries whose contexts differ in the measure or in P, in some ordering and k", "queries"),
-    "n": integer("their values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
+    "n_queries": integer(
+        "queries whose contexts differ in the measure or in P, for at least one ordering and k", "queries"
+    ),
+    "n": integer("their values of P: the mean over seeds for each retriever, ordering, k and query", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

@@ -10,7 +10,7 @@ from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_o
 QUERY_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
-    "answers": Column(pl.List(pl.String), "gold answers; only where the dataset has them", optional=True),
+    "answers": Column(pl.List(pl.String), "gold answers; only if the dataset has them", optional=True),
 }
 QRELS_COLUMNS = {"qid": QID, "docno": DOCNO, "label": LABEL}
 REFERENCE_COLUMNS = {**QRELS_COLUMNS, "text": text("the passage's text")}

@@ -19,20 +19,20 @@ COLUMNS = {
     "qid": QID,
     "prompt_id": text("hash of the prompt's texts"),
     "seed": SEED,
-    "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
-    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
+    "answer": text("the answer; empty if it is missing, for the reason in finish_reason"),
+    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another reason; or why it is missing: "
                           "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `too long` or "
-                          "`refused` (an endpoint refused the prompt), `thinking` (the thought before the answer did "
-                          "not end) or `missing` (in a file of answers)"),
-    "prompt_tokens": integer("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
-    "answer_tokens": integer("tokens of the answer; empty where an endpoint did not count them", "tokens"),
+                          "`refused` (an endpoint refused the prompt), `thinking` (the thought before the answer "
+                          "didn't end) or `missing` (in a file of answers)"),
+    "prompt_tokens": integer("tokens in the prompt; empty if an endpoint didn't count them", "tokens"),
+    "answer_tokens": integer("tokens in the answer; empty if an endpoint didn't count them", "tokens"),
     "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": integer("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
-    "thought": Column(pl.String, "what the model thought before the answer, with the marks", optional=True),
-    "thought_tokens": Column(pl.Int64, "tokens of the thought; empty where not known", "tokens", optional=True),
+    "thought": Column(pl.String, "the model's thought before the answer, with its marks", optional=True),
+    "thought_tokens": Column(pl.Int64, "tokens in the thought; empty if unknown", "tokens", optional=True),
     "thought_end": Column(pl.String, "how the thought ended: `mark` (its end mark), `budget` (cut there, and the end "
-                          "mark set), `unfinished` (no answer), `none` (no thought)", optional=True),
+                                     "mark set), `unfinished` (no answer), `none` (no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"

@@ -13,7 +13,7 @@ from ragrelay.retrieval.contexts import shown_texts
 
 COLUMNS = {
     "qid": QID,
-    "docnos": Column(pl.List(pl.String), "ids of the passages of the context, in prompt order"),
+    "docnos": Column(pl.List(pl.String), "ids of the context's passages, in prompt order"),
     "prompt": text("the prompt; with a chat template, its user part"),
     "system": text("system part of a chat; empty without one"),
     "prompt_id": PROMPT_ID,

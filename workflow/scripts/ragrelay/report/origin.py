@@ -20,7 +20,7 @@ LEFT_OUT = {
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
     "count": integer("how often"),
-    "detail": text("which, as far as known; JSON where it is not a text"),
+    "detail": text("which items, as far as known; JSON unless it is a text"),
 }
 MIXED = {
     "engines": "engines or devices",

@@ -18,12 +18,12 @@ QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     "ordering": CONTEXT_COLUMNS["ordering"],
-    "quantity": text("`utility` or `p`: whose mean `value` is"),
+    "quantity": text("`utility` or `p`: the quantity whose mean is `value`"),
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
     "value": number("mean over queries"),
-    "marks": text("† and ‡ where the tests behind them are significant, see significance.csv"),
-    "best": boolean("whether no row of the same quantity, references and k has a higher value, as printed"),
+    "marks": text("† and ‡ if the tests behind them are significant, see significance.csv"),
+    "best": boolean("whether no row with the same quantity, references and k has a higher value, as printed"),
 }
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3

@@ -14,16 +14,19 @@ COLUMNS = {
     "rank": integer("rank among the passages with text, from 1", "passages"),
     "docno": DOCNO,
     "score": number("the retriever's score"),
-    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
+    "label": LABEL._replace(about="the judgement's grade; empty if unjudged"),
     "text": text("the passage's text"),
 }
 PROCESSED_COLUMNS = {
     **COLUMNS,
-    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "of retrievers of the kind `processed`: "
-                    "the text that a context of k passages shows, for each k of the grid; a passage that the "
-                    "processor emptied has none", optional=True),
-    "places": Column(pl.List(pl.Int64), "where a processor moved passages: the place, from 1, of each text of `shown` "
-                     "in its context; a query's rows then come in the order of its largest context", optional=True),
+    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of the kind `processed`: "
+                                                                            "the text that a context with k passages "
+                                                                            "shows, for each k in the grid; empty "
+                                                                            "for a passage that the processor "
+                                                                            "emptied", optional=True),
+    "places": Column(pl.List(pl.Int64), "if a processor moved passages: each text's position in its context, from 1, "
+                                        "for each k as in `shown`; a query's rows then follow the order of its largest "
+                                        "context", optional=True),
 }  # fmt: skip
 SKIPPED_COLUMNS = {
     "qid": QID,

@@ -16,10 +16,10 @@ from ragrelay.generation.likelihoods.mass import MASS
 
 COLUMNS = {
     "qid": QID,
-    "nugget": integer("the nugget's place in its query's list, from 1"),
+    "nugget": integer("the nugget's position in its query's list, from 1"),
     "text": text("the nugget"),
-    "vital": boolean("whether a good answer must have it; the nugget is okay otherwise"),
-    "vital_probability": number("probability of vital against vital or okay; empty for a list from a file"),
+    "vital": boolean("whether a good answer must have it; otherwise the nugget is okay"),
+    "vital_probability": number("probability of vital, among vital and okay; empty for a list from a file"),
     "mass": MASS,
 }
 SCHEMA = schema_of(COLUMNS)

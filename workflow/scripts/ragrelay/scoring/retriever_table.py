@@ -42,13 +42,13 @@ SCORE_COLUMNS = {
     "precision": number("precision with the best reference", "the scorer's"),
     "recall": number("recall with the best reference", "the scorer's"),
     "f1": number("F1, or the score, with the best reference: P of this seed", "the scorer's"),
-    "best_docno": text("id of the best reference; empty where no one is best"),
+    "best_docno": text("id of the best reference; empty if none is best"),
     "best_in_context": boolean("whether the best reference was in the context"),
-    "n_references": integer("references of the query in the set", "references"),
-    "n_near_copies": integer("references that an unseen set leaves out because a passage of the context is a near copy",
+    "n_references": integer("the query's references in the set", "references"),
+    "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",
                              "references"),
-    "n_zero": integer("references of the set whose F1 is 0 where bert-score's formula makes a positive F1 of a "
-                      "negative precision or recall; empty for a measure of one value", "references"),
+    "n_zero": integer("references in the set whose F1 is set to 0 because bert-score's formula makes a positive F1 "
+                      "from a negative precision or recall; empty for a measure with one value", "references"),
 }  # fmt: skip
 SCHEMA = schema_of(SCORE_COLUMNS)
 

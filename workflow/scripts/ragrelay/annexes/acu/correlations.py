@@ -33,21 +33,21 @@ FAMILY = (*UNITS, "stance", "coefficient")
 P_VALUES = {"p_value": "p", "p_claims": "p_claims"}
 TABLE = {
     **UNIT_COLUMNS,
-    "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
+    "stance": text("the evidence's stance, `supports or refutes`, or `all stances`"),
     "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
     "coefficient": text("`spearman` (rho) or `pearson` (r)"),
-    "value": number("correlation over pairs of the characteristic with ACU", "−1 to 1"),
+    "value": number("correlation between the characteristic and ACU, over pairs", "−1 to 1"),
     **INTERVAL,
-    "n": integer("pairs with both", "pairs"),
+    "n": integer("pairs with a characteristic and ACU", "pairs"),
     "n_claims": integer("their claims", "claims"),
     "n_missing": integer("pairs without the characteristic", "pairs"),
-    "p_value": number("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
-    "p_claims": number("the same with the claim as the unit; conclusions rest on this p-value"),
+    "p_value": number("two-sided p-value for a coefficient of 0, as if pairs were independent"),
+    "p_claims": number("the same p-value with the claim as the unit; conclusions rest on this one"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
     "df_claims": number(
-        "degrees of freedom of `p_claims`; few where few claims have another characteristic than the rest"
+        "degrees of freedom of `p_claims`; few if few claims differ in the characteristic from the rest"
     ),
 }
 SCHEMA = schema_of(TABLE)

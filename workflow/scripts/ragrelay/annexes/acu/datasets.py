@@ -26,23 +26,23 @@ from ragrelay.base.vocabulary.columns import (
 RESAMPLES_AT_MOST = 2_000
 COMPOSITION = {
     "claims": UNIT_COLUMNS["claims"],
-    "stance": text("stance of the evidence; empty where the claims' file has none"),
-    "relevant": boolean("whether the evidence is relevant; empty where the claims' file does not say"),
-    "n": integer("pairs of claim and evidence", "pairs"),
+    "stance": text("the evidence's stance; empty if the claims file has none"),
+    "relevant": boolean("whether the evidence is relevant; empty if the claims file doesn't say"),
+    "n": integer("claim–evidence pairs", "pairs"),
     "n_claims": integer("claims", "claims"),
     "share": number("share of the set's pairs", "0 to 1"),
 }
 """Columns of composition.csv."""
 MEANS = {
     "claims": UNIT_COLUMNS["claims"],
-    "generator": text("name of the generator, of characteristics that depend on it"),
-    "template": text("name of the prompt, of characteristics that depend on it"),
+    "generator": text("the generator's name, for characteristics that depend on it"),
+    "template": text("the prompt's name, for characteristics that depend on it"),
     "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
     "mean": number("mean over pairs"),
     **INTERVAL,
     "n": integer("pairs with the characteristic", "pairs"),
     "n_claims": integer("their claims", "claims"),
-    "n_missing": integer("pairs without it", "pairs"),
+    "n_missing": integer("pairs without the characteristic", "pairs"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -6,48 +6,48 @@ PAPER = "Hagström et al., ACL 2025"
 CLAIMS = Scope("claims", (), "report_acu")
 RESULT_TABLES = (
     ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.annexes.acu.tables:PAIRS",
-                "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),
+                "a row per claim and piece of evidence: probabilities, predictions, ACU, characteristics", "acu"),
     ResultTable("acu_usage", "acu/tables/usage.csv", "analyse_acu", "ragrelay.annexes.acu.usage:COLUMNS",
-                "ACU and predictions by stance of the evidence", "acu"),
+                "ACU and predictions by the evidence's stance", "acu"),
     ResultTable("acu_correlations", "acu/tables/correlations.csv", "analyse_acu",
-                "ragrelay.annexes.acu.correlations:COLUMNS", "correlation of the evidence's characteristics with ACU",
+                "ragrelay.annexes.acu.correlations:COLUMNS", "correlation between characteristics and ACU",
                 "acu"),
     ResultTable("acu_composition", "acu/tables/composition.csv", "analyse_acu",
                 "ragrelay.annexes.acu.datasets:COMPOSITION",
-                "relevance and stances of each set of claims", "acu"),
+                "relevance and stances in each set of claims", "acu"),
     ResultTable("acu_means", "acu/tables/characteristics.csv", "analyse_acu", "ragrelay.annexes.acu.datasets:MEANS",
-                "means of the evidence's characteristics in each set of claims", "acu"),
+                "mean characteristics of the evidence in each set of claims", "acu"),
 )  # fmt: skip
 PARTS = {
     "stances": Part("By stance of the evidence"),
     "characteristics": Part("Characteristics of the evidence"),
     "datasets": Part(
         "The sets of claims",
-        "Characteristics of the evidence of each set of claims. Pairs without a stance are included here, but have no "
+        "Characteristics of the evidence in each set of claims. Pairs without a stance are included here, but have no "
         "ACU.",
     ),
     "tokens": Part(
         "Tokens",
-        "The probability of a word is that of its first token at the answer’s first position, with and without a "
-        "leading space, by the softmax over the whole vocabulary.",
+        "A word’s probability is the probability of its first token at the answer’s first position, with and without a "
+        "leading space, by the softmax over the full vocabulary.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "acu_usage", CLAIMS, "ragrelay.annexes.acu.figures:usage_by_stance", ("acu_usage",), "stances",
         f"Mean ACU by stance (Figure 3 of {PAPER})",
-        f"Mean ACU by stance of the evidence, with 95% intervals over claims (Figure 3 of {PAPER}). Right of zero, the "
+        f"Mean ACU by the evidence's stance, with 95% intervals over claims (Figure 3 of {PAPER}). Right of zero, the "
         "evidence moved the model in the direction of its stance.",
-        "Bars are 95% intervals over claims; right of zero, the evidence moved the model in the direction of its "
+        "Bars are 95% intervals over claims. Right of zero, the evidence moved the model in the direction of its "
         "stance.",
     ),
     Table(
         "acu_stances", CLAIMS, ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
         "stances", "ragrelay.annexes.acu.page_tables:usage_table", {},
-        note="Δ is the mean change of a word’s probability, as a share of the largest change possible. Memory "
-        "conflict: without evidence the model said True or False, and the evidence leans to the opposite. Switched: "
-        "another word is likeliest with the evidence. Followed: the word that the stance implies (None, unless the "
-        "evidence supports or refutes).",
+        note="Δ is the mean change in a word’s probability, as a share of the largest possible change. Memory "
+             "conflict: without evidence the model said True or False, and the evidence leans the other way. Switched: "
+             "with the evidence, another word is likeliest. Followed: the model says the word that the stance implies "
+             "(None, unless the evidence supports or refutes).",
     ),
     Table(
         "acu_said", CLAIMS, ("acu_usage",), "Predictions without the evidence → with it", "", "stances",
@@ -57,14 +57,14 @@ OUTPUTS: tuple[Output, ...] = (
         "acu_correlations", CLAIMS, "ragrelay.annexes.acu.figures:correlation_by_stance", ("acu_correlations",),
         "characteristics",
         f"Correlation of characteristics with ACU, by stance (Figure 4 of {PAPER})",
-        "Spearman's correlation of characteristics of the evidence with ACU, by stance (Figure 4 of "
-        f"{PAPER}). A star marks p < 0.05 after Holm's correction for the number of characteristics.",
-        "A star marks p < 0.05 after Holm’s correction for the number of characteristics. Empty: too few pairs, a "
-        "constant value, or no value; the table gives the reason.",
+        f"Spearman's correlation between the evidence's characteristics and ACU, by stance (Figure 4 of {PAPER}). A "
+        "star marks p < 0.05 after Holm's correction for the number of characteristics.",
+        "A star marks p < 0.05 after Holm’s correction for the number of characteristics. A cell is empty if there are "
+        "too few pairs, a constant value or no value; the table gives the reason.",
     ),
     Table(
         "acu_characteristics", CLAIMS, ("acu_correlations",),
-        "Correlation of the evidence’s characteristics with ACU", "", "characteristics",
+        "Correlation between the evidence’s characteristics and ACU", "", "characteristics",
         "ragrelay.annexes.acu.page_tables:acu_correlation_table", {},
     ),
     Table(
@@ -74,12 +74,12 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "acu_datasets", CLAIMS, "ragrelay.annexes.acu.figures:means_by_dataset", ("acu_means",), "datasets",
         f"Characteristics of the sets of claims (Figure 2 of {PAPER})",
-        f"Means of the characteristics of the evidence by set of claims, with 95% intervals over claims (Figure 2 of "
-        f"{PAPER}). Of a characteristic that is true or false, the mean is the share of true.",
-        "Bars are 95% intervals over claims. Of a characteristic that is true or false, the mean is the share of true.",
+        f"Mean characteristics of the evidence by set of claims, with 95% intervals over claims (Figure 2 of {PAPER}). "
+        "If a characteristic is true or false, its mean is the share of true values.",
+        "Bars are 95% intervals over claims. For true or false characteristics, the mean is the share of true values.",
     ),
     Table(
-        "acu_means", CLAIMS, ("acu_means",), "Means of the characteristics by set of claims", "", "datasets",
+        "acu_means", CLAIMS, ("acu_means",), "Mean characteristics by set of claims", "", "datasets",
         "ragrelay.annexes.acu.page_tables:acu_means_table", {},
     ),
     Table(

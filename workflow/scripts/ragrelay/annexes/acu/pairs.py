@@ -19,23 +19,23 @@ from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
 SIDES = {False: "", True: "_evidence"}
 PROBABILITIES = [f"p_{word.lower()}{ending}" for ending in SIDES.values() for word in WORDS]
 COLUMNS = {
-    "id": text("id of the pair of claim and evidence"),
-    "claim_id": text("id of the claim"),
-    "evidence_stance": text("stance of the evidence"),
+    "id": text("the id of the claim–evidence pair"),
+    "claim_id": text("the claim's id"),
+    "evidence_stance": text("the evidence's stance"),
     **{f"p_{word.lower()}{ending}": number(f"probability of {word} {said} the evidence", "0 to 1")
        for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
-    **{f"change_{word.lower()}": number(f"share of the way that the probability of {word} went", "−1 to 1")
+    **{f"change_{word.lower()}": number(f"share of the way to 0 or 1 that the probability of {word} moved", "−1 to 1")
        for word in WORDS},
     "acu": number("accumulated context usage", "−1 to 1"),
-    "mass": number("the three words' probability without the evidence", "0 to 1"),
-    "mass_evidence": number("the same with the evidence", "0 to 1"),
-    "prediction": text("likeliest of the three words without the evidence"),
-    "prediction_evidence": text("likeliest of the three words with the evidence"),
-    "memory_conflict": boolean("whether the evidence contradicts what the model said without it; empty where the "
+    "mass": number("total probability of the three words without the evidence", "0 to 1"),
+    "mass_evidence": number("total probability of the three words with the evidence", "0 to 1"),
+    "prediction": text("the likeliest of the three words without the evidence"),
+    "prediction_evidence": text("the likeliest of the three words with the evidence"),
+    "memory_conflict": boolean("whether the evidence contradicts the model's prediction without it; empty if the "
                                "stance is not_applicable"),
     "switched": boolean("whether the two predictions differ"),
-    "followed": boolean("whether the prediction with the evidence is the one that the stance means"),
-    "evidence_perplexity": number("perplexity of the evidence without a prompt; empty without a token to score"),
+    "followed": boolean("whether the prediction with the evidence is the word that the stance implies"),
+    "evidence_perplexity": number("perplexity of the evidence without a prompt; empty if it has no token to score"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 Array = npt.NDArray[np.float64]

@@ -7,17 +7,17 @@ from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.report.stage_columns import CONTINUATION
 
 CLAIMS = {
-    "id": text("id of the pair of claim and evidence"),
-    "claim_id": text("id of the claim"),
+    "id": text("the id of the claim–evidence pair"),
+    "claim_id": text("the claim's id"),
     "claim": text("the claim"),
     "claimant": text("who made the claim"),
     "claim_date": text("date of the claim, as given"),
     "evidence": text("the evidence"),
     "evidence_source": text("where the evidence was published"),
     "evidence_date": text("date of the evidence, as given"),
-    "evidence_stance": text("stance of the evidence towards the claim"),
+    "evidence_stance": text("the evidence's stance towards the claim"),
     "relevant": Column(pl.Boolean, "whether the evidence was judged relevant to the claim"),
-    "factcheck_verdict": text("verdict of a fact check, as given"),
+    "factcheck_verdict": text("a fact check's verdict, as given"),
     "is_gold": Column(pl.Boolean, "whether the evidence is the data set's gold evidence"),
     "is_factcheck_article": Column(pl.Boolean, "whether the evidence is an article of a fact checker"),
 }
@@ -27,10 +27,10 @@ CLAIM_PROMPTS = {
     **{name: PROMPT_COLUMNS[name] for name in ("prompt", "system", "prompt_id")},
 }
 CLAIM_REQUESTS = {
-    "template": text("template of the prompt"),
+    "template": text("the prompt's template"),
     "id": CLAIMS["id"],
     "evidence": CLAIM_PROMPTS["evidence"],
-    "word": text("the word whose probability is asked for"),
+    "word": text("the word whose probability is requested"),
     "prompt_id": PROMPT_ID,
     "continuation": CONTINUATION,
 }

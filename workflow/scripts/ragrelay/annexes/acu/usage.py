@@ -28,34 +28,35 @@ SUFFICIENT = "supports or refutes"
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
-    "claims": text("name of the set of claims in the configuration"),
+    "claims": text("the name of the set of claims in the configuration"),
     "generator": STUDY_PART["generator"],
-    "template": text("name of the prompt"),
+    "template": text("the prompt's name"),
 }
 UNITS = list(UNIT_COLUMNS)
 PREDICTION_WORDS = {"true": "True", "none": "None", "false": "False"}
 COLUMNS = {
     **UNIT_COLUMNS,
-    "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
-    "n": integer("pairs of claim and evidence", "pairs"),
+    "stance": text("the evidence's stance, `supports or refutes`, or `all stances`"),
+    "n": integer("claim–evidence pairs", "pairs"),
     "n_claims": integer("claims", "claims"),
-    "mean_acu": number("mean over pairs of ACU", "−1 to 1"),
+    "mean_acu": number("mean ACU over pairs", "−1 to 1"),
     **INTERVAL,
-    "median_acu": number("median over pairs of ACU", "−1 to 1"),
-    **{f"mean_change_{word}": number(f"mean over pairs of the share of the way that the probability of {said} went",
+    "median_acu": number("median ACU over pairs", "−1 to 1"),
+    **{f"mean_change_{word}": number(f"mean share of the way to 0 or 1 that the probability of {said} moved",
                                      "−1 to 1") for word, said in PREDICTION_WORDS.items()},
-    "mean_mass": number("mean over pairs of the three words' probability without the evidence", "0 to 1"),
-    "mean_mass_evidence": number("the same with the evidence", "0 to 1"),
-    **{f"said_{word}": number(f"share of the pairs with {said} as the likeliest word without the evidence", "0 to 1")
+    "mean_mass": number("mean over pairs of the three words' total probability without the evidence", "0 to 1"),
+    "mean_mass_evidence": number("mean over pairs of the three words' total probability with the evidence", "0 to 1"),
+    **{f"said_{word}": number(f"share of pairs with {said} as the likeliest word without the evidence", "0 to 1")
        for word, said in PREDICTION_WORDS.items()},
-    **{f"said_{word}_evidence": number(f"share of the pairs with {said} as the likeliest word with it", "0 to 1")
+    **{f"said_{word}_evidence": number(f"share of pairs with {said} as the likeliest word with the evidence", "0 to 1")
        for word, said in PREDICTION_WORDS.items()},
-    "share_conflict": number("share of the n_memory pairs whose evidence contradicts what the model said", "0 to 1"),
-    "n_conflict": integer("pairs that conflict", "pairs"),
+    "share_conflict": number("share of the n_memory pairs whose evidence contradicts the model's prediction without "
+                             "it", "0 to 1"),
+    "n_conflict": integer("pairs with a conflict", "pairs"),
     "n_memory": integer("pairs whose evidence has a stance other than not_applicable", "pairs"),
-    "share_switched": number("share of the pairs with another likeliest word with the evidence", "0 to 1"),
-    "share_switched_conflict": number("the same for the pairs that conflict", "0 to 1"),
-    "share_followed": number("share of the pairs with the word that the stance means as likeliest", "0 to 1"),
+    "share_switched": number("share of pairs whose likeliest word changes with the evidence", "0 to 1"),
+    "share_switched_conflict": number("share of pairs with a conflict whose likeliest word changes", "0 to 1"),
+    "share_followed": number("share of pairs whose likeliest word is the one that the stance implies", "0 to 1"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -6,36 +6,37 @@ COMPARISON = Scope("comparison", (), "compare_studies")
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{studies}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",
-                "paired tests of the changes, per cell and quantity", "compare"),
+                "paired tests of the changes, for each cell and quantity", "compare"),
     ResultTable("compared_queries", "compare/{studies}/queries.csv", "compare_studies",
                 "ragrelay.annexes.compare.studies:COLUMNS",
-                "each query before and after, per cell and quantity", "compare"),
+                "each query before and after, for each cell and quantity", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),
     "moved": Part("Which queries changed"),
     "tests": Part(
         "Tests",
-        "p-values are adjusted (Holm; Benjamini and Hochberg) within families: a family is a quantity and a reference "
-        "set; with several studies, those of all. Cells with the same prompts, such as all orderings at k = 1, count "
-        "once. The verdict uses “p, verdict”. Unseen references depend on the context, so P on these may change "
-        "although the answer is the same.",
+        "p-values are adjusted (Holm; Benjamini and Hochberg) within families. A family is a quantity with a reference "
+        "set, and spans all studies if there are several. Cells with the same prompts, such as all orderings at k = 1, "
+        "count once. The verdict uses “p, verdict”. Unseen references depend on the context, so P on them may change "
+        "although the answer doesn’t.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "change", COMPARISON, "ragrelay.annexes.compare.figures:change_by_k", ("compared_tests",), "change",
         "Mean change against k", "",
-        "A panel per ordering. Bars are 95% intervals over queries; above zero, {after} is better.", endings=(),
+        "There is a panel per ordering. Bars are 95% intervals over queries. Above zero, {after} is better.",
+        endings=(),
     ),
     Figure(
         "queries", COMPARISON, "ragrelay.annexes.compare.figures:before_after", ("compared_queries",), "change",
         "Every query, before and after", "",
-        "On the dashed line nothing changed; above it, {after} is better.", limited=True, endings=(),
+        "Queries on the dashed line didn’t change; above it, {after} is better.", limited=True, endings=(),
     ),
     Table(
         "moved", COMPARISON, ("compared_queries",),
-        "The queries whose P changed, each in the cell of its largest change{of}", "", "moved",
+        "Queries whose P changed, each in the cell where it changed most{of}", "", "moved",
         "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
     ),
     Table(

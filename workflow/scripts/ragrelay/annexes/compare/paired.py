@@ -23,36 +23,36 @@ DECIDES = "p"
 STILL = "no query moved"
 SAME = 1e-9
 """Smaller differences are rounding errors: the query did not change."""
-SIDES = {"study": text("name of the study after; with its folder if two have the name")} | {
+SIDES = {"study": text("name of the study after, with its folder if two studies have the same name")} | {
     f"{section}_{side}": text(f"{section} of the study {side}")
     for section in ("dataset", "generator", "scorer")
     for side in ("before", "after")
 }
 CELL_OF_BOTH = {
     **CELL_COLUMNS,
-    "retriever": text("name of the retriever; before → after where they differ"),
+    "retriever": text("the retriever's name; before → after if the names differ"),
 }
-QUANTITY = text("what is compared, such as p or a retrieval measure")
+QUANTITY = text("the quantity that is compared, such as p or a retrieval measure")
 TABLE = {
     **CELL_OF_BOTH,
     "quantity": QUANTITY,
     "n": integer("queries with both values", "queries"),
-    "n_unpaired": integer("queries with one value alone", "queries"),
+    "n_unpaired": integer("queries with only one value", "queries"),
     "mean_before": number("mean before", "the quantity's"),
     "mean_after": number("mean after", "the quantity's"),
     "mean_difference": number("mean of the paired differences", "the quantity's"),
     "low": number("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
     "high": number("upper end", "the quantity's"),
-    "d_z": number("Cohen's d_z: mean over standard deviation of the differences"),
-    "up": integer("queries that rose", "queries"),
-    "down": integer("queries that fell", "queries"),
-    "same": integer("queries that did not change", "queries"),
-    "p_verdict": number("p-value of the test of the verdict, as in gain.csv"),
+    "d_z": number("Cohen's d_z: mean difference divided by the differences' standard deviation"),
+    "up": integer("queries whose value rose", "queries"),
+    "down": integer("queries whose value fell", "queries"),
+    "same": integer("queries whose value didn't change", "queries"),
+    "p_verdict": number("p-value of the test behind the verdict, as in gain.csv"),
     "verdict": text(
         "for P in the study after: `better`, `worse`, `undecided` or `too few queries`; empty for other quantities"
     ),
     "p_t": number("p-value of the paired t-test"),
-    "p_wilcoxon": number("p-value of Wilcoxon's signed ranks"),
+    "p_wilcoxon": number("p-value of Wilcoxon's signed-rank test"),
     "p_permutation": number("p-value of the sign-flip permutation test"),
     "reason": text("why there is no test"),
     "stands": STANDS,
@@ -63,9 +63,9 @@ COLUMNS = {
     **SIDES,
     **TABLE,
     "family": text("family of the adjusted p-values"),
-    "p_holm": number("p_verdict by Holm's correction within the family"),
-    "p_bh": number("p_verdict by Benjamini and Hochberg's correction within the family"),
-    "family_size": integer("tests of the family", "tests"),
+    "p_holm": number("p_verdict after Holm's correction within the family"),
+    "p_bh": number("p_verdict after Benjamini and Hochberg's correction within the family"),
+    "family_size": integer("tests in the family", "tests"),
 }
 """Columns of tests.csv."""
 

@@ -25,7 +25,7 @@ COLUMNS = {
     "quantity": QUANTITY,
     "before": number("its value in the study before", "the quantity's"),
     "after": number("its value in the study after", "the quantity's"),
-    "difference": number("after less before", "the quantity's"),
+    "difference": number("after minus before", "the quantity's"),
 }
 """Columns of queries.csv."""
 Config = Mapping[str, Any]

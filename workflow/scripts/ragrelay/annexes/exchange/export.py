@@ -14,7 +14,7 @@ from ragrelay.collection.answer_formats.trec_rag import written_record
 from ragrelay.generation.answer_files import read_cited_sentences
 from ragrelay.retrieval.contexts import shown_texts
 
-DOCNOS = Column(pl.List(pl.String), "ids of the passages of the context, in prompt order")
+DOCNOS = Column(pl.List(pl.String), "ids of the context's passages, in prompt order")
 PLAIN_COLUMNS = {
     "qid": QID,
     "answer": text("the answer"),
@@ -27,7 +27,7 @@ FRAME_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
     "qanswer": text("the answer"),
-    "qcontext": text("the texts of the context's passages in prompt order, with line ends between them"),
+    "qcontext": text("the texts of the context's passages in prompt order, separated by line ends"),
     "docnos": DOCNOS,
 }
 COORDINATES = [*CONTEXT_COLUMNS, "seed"]

@@ -24,10 +24,10 @@ from ragrelay.scoring.near_copies import NearCopies
 
 COLUMNS = {
     **CHANGE,
-    "docno": text("id of the passage that is put in, left out or repeated; empty for the context as it was"),
-    "label": LABEL._replace(about="its grade; empty where unjudged"),
-    "docnos": Column(pl.List(pl.String), "ids of the passages of the context, in prompt order"),
-    "value": number("the retrieval measure of the changed context; empty where it has none"),
+    "docno": text("id of the inserted, removed or repeated passage; empty for the unchanged context"),
+    "label": LABEL._replace(about="the passage's grade; empty if unjudged"),
+    "docnos": Column(pl.List(pl.String), "ids of the context's passages, in prompt order"),
+    "value": number("the changed context's retrieval measure; empty if it has none"),
 }
 SCHEMA = schema_of(COLUMNS)
 TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}

@@ -38,35 +38,36 @@ from ragrelay.base.vocabulary.names import UNSEEN
 
 OVERALL, AT_PLACE, FIRST_LAST = "overall", "place", "first less last"
 EFFECTS = {
-    "intervention": text("name of the intervention in the configuration"),
-    "kind": text("kind of the intervention"),
-    "retriever": text("name of the retriever whose contexts are changed"),
+    "intervention": text("the intervention's name in the configuration"),
+    "kind": text("the intervention's kind"),
+    "retriever": text("the retriever whose contexts are changed"),
     "ordering": CONTEXT_COLUMNS["ordering"],
-    "k": integer("passages of the context that is changed", "passages"),
+    "k": integer("passages in the changed context", "passages"),
     "references": REFERENCES,
-    "part": text(f"`{OVERALL}`: the mean over a query's places (and draws), then over queries; of a context's own "
-                 f"passages, the coefficient of relevance beside query and place; `{AT_PLACE}`: at one "
-                 f"place of the prompt; `{FIRST_LAST}`: the effect at the first place less that at the last, paired by "
-                 "query: the one test of places"),
-    "place": integer("place in the prompt, from 1; empty over places"),
+    "part": text(f"`{OVERALL}`: the mean over a query's positions (and draws), then over queries; for a context's own "
+                 f"passages, the coefficient of relevance, adjusted for query and position; `{AT_PLACE}`: at one "
+                 f"position in the prompt; `{FIRST_LAST}`: the effect at the first position minus the effect at the "
+                 "last, paired by query: the only test that compares positions"),
+    "place": integer("position in the prompt, from 1; empty for all positions"),
     "n": integer("queries with an effect", "queries"),
-    "n_queries": integer("queries of the dataset: the others say nothing here", "queries"),
-    "n_changes": integer("effects of single changes that the queries' means are made of", "changes"),
-    "p_relevant": number("mean P with the relevant passage in; empty where passages are compared within one context",
+    "n_queries": integer("queries in the dataset; queries without an effect say nothing here", "queries"),
+    "n_changes": integer("effects of single changes, which the queries' means average", "changes"),
+    "p_relevant": number("mean P with the relevant passage; empty if passages are compared within one context",
                          "the scorer's"),
-    "p_other": number("the same with the non-relevant one", "the scorer's"),
-    "effect": number("mean over queries of the effect of a relevant passage less that of a non-relevant one",
+    "p_other": number("mean P with the non-relevant passage; empty if passages are compared within one context",
+    "the scorer's"),
+    "effect": number("mean over queries of a relevant passage's effect minus a non-relevant passage's",
                      "the scorer's"),
-    "verdict": text(f"read off low to high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "verdict": text(f"verdict that follows from low to high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "low": number("lower end of the interval at `level`", "the scorer's"),
-    "high": number("upper end of this interval", "the scorer's"),
-    "level": number("95%; for places 1 - 5% / places, so that those of one k hold together"),
-    "p_value": number("two-sided p-value of an effect of 0, uncorrected"),
+    "high": number("upper end of the interval at `level`", "the scorer's"),
+    "level": number("95%; for positions 1 - 5% / positions, so that the intervals of one k hold together"),
+    "p_value": number("two-sided p-value for an effect of 0, uncorrected"),
     "stands": STANDS,
     "remark": REMARK,
     "measure": text("the grid's first retrieval measure"),
-    "moved": number("mean over queries of the same difference of the measure"),
-    "slope": number("effect over moved: what P gains per unit of the measure, by cause", "the scorer's"),
+    "moved": number("mean over queries of the same difference in the measure"),
+    "slope": number("effect divided by moved: the causal gain in P per unit of the measure", "the scorer's"),
     "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
     "slope_high": number("upper end of this interval", "the scorer's"),
     "slope_stands": boolean(f"whether one more query (or cluster, as for `stands`) with an effect {AGAINST} above or "
@@ -74,25 +75,25 @@ EFFECTS = {
                             "width; empty without an interval"),
     "relay": number("relay's slope over all rankings in the same cell, a correlation; empty without one",
                     "the scorer's"),
-    "relay_low": number("lower end of its interval", "the scorer's"),
-    "relay_high": number("upper end of its interval", "the scorer's"),
+    "relay_low": number("lower end of relay's interval", "the scorer's"),
+    "relay_high": number("upper end of relay's interval", "the scorer's"),
     "reason": REASON,
-    "relay_reason": text("why the page says nothing of relay in that cell; empty where it does, and without a row"),
+    "relay_reason": text("why the page says nothing about relay in that cell; empty if it does, and without a row"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
-    "what": text("what the effect is of"),
+    "what": text("the quantity that the effect is on"),
     "retriever": EFFECTS["retriever"],
     "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
     "references": REFERENCES,
     "qid": QID,
-    "place": integer("place in the prompt, from 1"),
+    "place": integer("position in the prompt, from 1"),
     "docno": DOCNO,
-    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
-    "effect": number("what having the passage, or repeating it, changes of its query's P; may be below 0",
+    "label": LABEL._replace(about="the judgement's grade; empty if unjudged"),
+    "effect": number("how much having the passage, or repeating it, changes its query's P; may be below 0",
                      "the scorer's"),
 }  # fmt: skip
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}

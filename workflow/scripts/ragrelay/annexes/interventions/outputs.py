@@ -7,27 +7,28 @@ INTERVENTIONS = Scope("interventions", ("dataset", "generator", "scorer"), "draw
 RESULT_TABLES = (
     ResultTable("intervention_effects", "{dataset}/analysis/{scorer}/{generator}/intervention_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:COLUMNS",
-                "what one relevant passage does to P, beside relay's slope", "interventions"),
+                "how one relevant passage changes P, next to relay's slope", "interventions"),
     ResultTable("passage_effects", "{dataset}/analysis/{scorer}/{generator}/passage_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:PASSAGE_COLUMNS",
-                "what each passage that was left out or repeated does to its query's P", "interventions"),
+                "how each removed or repeated passage changes its query's P", "interventions"),
 )  # fmt: skip
 PARTS = {"interventions": Part("Effects of one passage")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "intervention_places", INTERVENTIONS, f"{MODULE}.figures:effects_by_place", ("intervention_effects",),
-        "interventions", "Effect of one relevant passage by its place",
-        "Effect on P of a relevant passage instead of a non-relevant one by its place in the prompt: a line per k, "
-        "bars for intervals over queries that hold together for the places of one k.",
-        "A line per k. Bars are intervals over queries, of level 1 − 5% / k, so that those of one k hold together.",
+        "interventions", "Effect of one relevant passage by its position",
+        "How much P changes if a relevant passage replaces a non-relevant one, by its position in the prompt. There is "
+        "a line per k; bars are intervals over queries that hold together for all positions of one k.",
+        "There is a line per k. Bars are intervals over queries with level 1 − 5% / k, so that the intervals of one k "
+        "hold together.",
     ),
     Table(
         "intervention_effects", INTERVENTIONS, ("intervention_effects",),
-        "Effect of one relevant passage, by k and place, beside relay", "", "interventions",
+        "Effect of one relevant passage, by k and position, next to relay", "", "interventions",
         f"{MODULE}.page_tables:effect_table", {},
-        note="Means over queries, first over the places and draws of a query; of a context's own passages, at equal "
-        "places. Slopes are per 0.1 of the measure: of "
-        "the effect, by cause; of relay, a correlation over all rankings in the same cell.",
+        note="Each query’s effects are averaged over positions and draws, then over queries; effects of a context's "
+             "own passages are compared at equal positions. Slopes are per 0.1 of the measure. The effect’s slope is "
+             "causal; relay’s is a correlation over all rankings in the same cell.",
         limited=True,
     ),
 )  # fmt: skip

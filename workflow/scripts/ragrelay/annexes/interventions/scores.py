@@ -19,11 +19,11 @@ from ragrelay.scoring.table_answers import TableAnswers
 QUERIES_AT_ONCE = 200
 COLUMNS = {
     "references": REFERENCES._replace(
-        about="name of the reference set; `…-unseen` leaves out what any context of the intervention shows of the "
-        "query at that k, so that all its contexts have one set"
+        about="the reference set's name; `…-unseen` excludes all passages that any of the intervention's contexts for "
+        "the query shows at that k, so that all these contexts share one set"
     ),
     **CHANGE,
-    "p": number("mean over seeds of the answer's score, with this set", "the scorer's"),
+    "p": number("the answer's score with this set, as a mean over seeds", "the scorer's"),
     "n_seeds": integer("seeds with a score", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)

@@ -30,19 +30,19 @@ KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
     "source": text("annotation source"),
-    "judge": boolean("whether its labels replace people's, so that results may depend on them"),
-    "people": text("the source whose labels are people's"),
+    "judge": boolean("whether the source's labels replace human labels, so that results may depend on them"),
+    "people": text("the source of human labels"),
     "references": REFERENCES,
-    "quantity": text(f"`{KAPPA}`: Cohen's of relevant or not; `{WEIGHTED}`: Cohen's of the grades, squared weights; "
-                     f"`{PASSAGES}`: Kendall's tau-b of the labels of one query's passages, the mean over queries; "
-                     f"`{RETRIEVERS}`: Kendall's tau-b of the retrievers' means of the measure at these queries, its "
-                     "interval over retrievers like these"),
-    "measure": text("retrieval measure from the labels, of retrievers alone"),
+    "quantity": text(f"`{KAPPA}`: Cohen's kappa for relevant or not; `{WEIGHTED}`: Cohen's kappa for grades, with "
+                     f"squared weights; `{PASSAGES}`: Kendall's tau-b between both labels over a query's passages, as "
+                     f"a mean over queries; `{RETRIEVERS}`: Kendall's tau-b between the retrievers' means of the "
+                     "measure at these queries, with an interval over retrievers like these"),
+    "measure": text("retrieval measure from the labels; only for retrievers"),
     "k": integer("its cutoff", "passages"),
     "value": number("the agreement", "at most 1"),
     **INTERVAL,
-    "n": integer("pairs of query and passage with both labels; of retrievers, retrievers"),
-    "n_queries": integer("queries that these are of", "queries"),
+    "n": integer("query–passage pairs with both labels; for retrievers, the number of retrievers"),
+    "n_queries": integer("queries with these pairs", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -52,8 +52,10 @@ CONFUSION = {
     "source": TABLE["source"],
     "people": TABLE["people"],
     "references": REFERENCES,
-    "people_label": integer("label by people"),
-    "source_label": integer("label by the source; of labels from 0 to 1, 1 from 0.5 on; of effects, 1 above 0"),
+    "people_label": integer("human label"),
+    "source_label": integer(
+        "the source's label; labels from 0 to 1 count as 1 if they are at least 0.5, effects if they are above 0"
+    ),
     "pairs": integer("passages of queries with these labels", "pairs"),
 }
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}

@@ -19,10 +19,11 @@ MEMORY = ("peak_memory_mib", "gpu_memory_mib")
 TABLE = {
     "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
     "k": integer("passages in the context; empty for all k together", "passages"),
-    "calls": integer("distinct answers, each a call of the LLM", "calls"),
+    "calls": integer("distinct answers; each is an LLM call", "calls"),
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
-    "peak_memory_mib": integer("highest resident memory of the processes that made them; on a GPU, of the host", "MiB"),
-    "gpu_memory_mib": integer("most of a GPU's memory that was taken, by vLLM gpu_memory_utilization of it; empty "
+    "peak_memory_mib": integer("peak resident memory of the processes that made them; on a GPU, the host's "
+                               "memory", "MiB"),
+    "gpu_memory_mib": integer("the most GPU memory that was taken; vLLM takes its gpu_memory_utilization; empty "
                               "without a GPU", "MiB"),
     "made_by": ANSWERS["made_by"],
 }  # fmt: skip
@@ -32,14 +33,15 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
 BY_K = {
-    "k": integer("passages of a ranking", "passages"),
-    **{f"{side}_calls": integer(f"calls of the LLM for {about}", "calls") for side, about in SIDES.items()},
-    **{f"{side}_tokens": integer(f"tokens of prompts, but for those from the prefix cache, and of answers: {about}",
+    "k": integer("passages in a ranking", "passages"),
+    **{f"{side}_calls": integer(f"LLM calls for {about}", "calls") for side, about in SIDES.items()},
+    **{f"{side}_tokens": integer(f"tokens of prompts (without those from the prefix cache) and answers: {about}",
                                  "tokens") for side, about in SIDES.items()},
-    **{f"{side}_seconds": number(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
+    **{f"{side}_seconds": number(f"estimated time for these tokens at the speed of the store's latest parts: {about}",
                                  "seconds") for side, about in SIDES.items()},
-    "attention_ratio": number("sum of the squared lengths of answers, with their prompts, divided by that of labels: "
-                              "what attention computes (Salemi and Zamani, section 2: k² against k)"),
+    "attention_ratio": number("sum of the squared lengths of answers with their prompts, divided by the same sum for "
+                              "labels: the ratio of attention's computation (Salemi and Zamani, section 2: k² against "
+                              "k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Columns of the file of cost by k."""

@@ -23,9 +23,9 @@ COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": number("mean over seeds of the score of the answer made with the passage alone", "the scorer's"),
+    "label": number("score of the answer made from this passage alone, as a mean over seeds", "the scorer's"),
     "n_seeds": integer("seeds with a score", "seeds"),
-    "n_below_0": integer("seeds whose score is below 0, which counts as 0", "seeds"),
+    "n_below_0": integer("seeds whose score is below 0 and counts as 0", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 _ANSWER: dict[str, type[pl.DataType]] = {

@@ -18,7 +18,7 @@ BEYOND = 10**6
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
 """(what the file should have, the name for the count of those that it lacks)."""
-COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS_COLUMNS}
+COLUMNS = {"references": text("empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
 
 def label_by_file(

@@ -20,10 +20,10 @@ from ragrelay.collection.base import Collection
 
 log = logging.getLogger(__name__)
 COLUMNS = {
-    "references": text("empty: the same for all reference sets"),
+    "references": text("empty, because the label is the same for all reference sets"),
     "qid": QID,
     "docno": DOCNO,
-    "label": number("1 for a passage of a gold page, else 0"),
+    "label": number("1 for a passage from a gold page, else 0"),
 }
 
 

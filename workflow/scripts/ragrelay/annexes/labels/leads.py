@@ -22,16 +22,16 @@ FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient
 BEST, NULL = "best", "null"
 TABLE = {
     "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
-                       "labels that know nothing of the passage"),
+                       "labels without information about the passage"),
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
-    "against_source": text("the other source with the best row of the same column"),
+    "against_source": text("the other source with the best row in the same column"),
     "against_measure": text("its measure"),
-    "value": number("correlation of the best row", "−1 to 1"),
-    "against_value": number("correlation of the row that is compared with", "−1 to 1"),
-    "lead": number("the first less the second, over the queries that both have"),
+    "value": number("the best row's correlation", "−1 to 1"),
+    "against_value": number("the other row's correlation", "−1 to 1"),
+    "lead": number("the first correlation minus the second, over queries that have both"),
     **INTERVAL,
-    "n": integer("queries that both have", "queries"),
-    "p_value": number("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
+    "n": integer("queries that have both correlations' values", "queries"),
+    "p_value": number("two-sided p-value for a lead of 0, by the paired bootstrap, uncorrected"),
     "resamples": RESAMPLES,
     "reason": REASON,
 }  # fmt: skip

@@ -17,7 +17,7 @@ CONTINUOUS = ("P", "Success", "nDCG")
 COLUMNS = {
     **RANKING,
     "value": number("the measure at the cutoff, from the source's labels"),
-    "n_ranked": integer("passages of the ranking, at most k", "passages"),
+    "n_ranked": integer("the ranking's passages, at most k", "passages"),
 }
 SCHEMA = schema_of(COLUMNS)
 _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}

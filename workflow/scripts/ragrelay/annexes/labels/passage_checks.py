@@ -17,9 +17,9 @@ CHECKED_PASSAGE_COLUMNS = {
     "check": CHECKED_COLUMNS["check"],
     "qid": QID,
     "docno": DOCNO,
-    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached"),
+    "prompt_id": text("hash of the question's texts, which identifies its likelihoods in the cache"),
     "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
-    "words": integer("words of the passage as it was", "words"),
+    "words": integer("words in the unchanged passage", "words"),
 }
 SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 

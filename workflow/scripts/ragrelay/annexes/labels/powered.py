@@ -29,21 +29,21 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 MEAN = "mean"
 TABLE = {
     "source": text("annotation source that labels all queries"),
-    "people": text("the source whose labels are people's, of a random sample of the queries"),
+    "people": text("the source of human labels, which cover a random sample of the queries"),
     "retriever": CONTEXT_COLUMNS["retriever"],
     "measure": text("retrieval measure from the labels"),
     "k": integer("its cutoff", "passages"),
     "references": REFERENCES,
-    "quantity": text("of the measure by people's labels over all queries: its `mean`, or Pearson's r with `p` or "
-                     "`utility`"),
+    "quantity": text("the quantity of the measure by human labels over all queries: its `mean`, or Pearson's r with "
+                     "`p` or `utility`"),
     "value": number("the estimate"),
     **INTERVAL,
-    "weight": number("the weight of the source's labels, near 0 where they say nothing about people's"),
-    "alone": number("the estimate from people's labels alone"),
+    "weight": number("the weight of the source's labels; near 0 if they don't predict human labels"),
+    "alone": number("the estimate from human labels alone"),
     "alone_low": number("lower end of its 95% interval, made in the same way"),
     "alone_high": number("upper end"),
-    "n": integer("queries with people's labels", "queries"),
-    "n_others": integer("queries with the source's labels alone", "queries"),
+    "n": integer("queries with human labels", "queries"),
+    "n_others": integer("queries with only the source's labels", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

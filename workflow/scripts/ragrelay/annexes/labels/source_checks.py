@@ -61,4 +61,4 @@ def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, An
         raise InputError("config key 'agreement.people'", repr(name), expected)
     if agreement["random_sample"] and name is None:
         found = "true without agreement.people"
-        raise InputError("config key 'agreement.random_sample'", found, "the source whose labels are people's")
+        raise InputError("config key 'agreement.random_sample'", found, "the source of human labels")

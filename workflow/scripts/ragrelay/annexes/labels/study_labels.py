@@ -20,7 +20,7 @@ LABEL_COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": number("the source's label of the passage"),
+    "label": number("the source's label for the passage"),
 }
 LABELS = schema_of(LABEL_COLUMNS)
 

@@ -21,12 +21,11 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, adjusted, boolean, read
 KEY = ("dataset", "generator")
 TABLE_COLUMNS = {
     **STUDY_PART,
-    "kind": text("kind of the annotation source"),
+    "kind": text("the annotation source's kind"),
     **CORRELATIONS,
-    "best": boolean("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
-                    "has a higher value"),
-    "holds": boolean("whether it is the best and its lead over any other source is significant (p_holm of leads "
-                     "< 0.05)"),
+    "best": boolean("whether no row with the same dataset, generator, retriever, k, references, quantity and "
+                    "coefficient has a higher value"),
+    "holds": boolean("whether it is the best and leads every other source significantly (p_holm of leads < 0.05)"),
 }  # fmt: skip
 """Columns of the table ``annotations`` of the report."""
 LEADS_COLUMNS = {

@@ -9,7 +9,7 @@ from ragrelay.annexes.labels.measures import How, measure_labels
 from ragrelay.base.vocabulary.columns import REFERENCES, schema_of, text
 
 COLUMNS = {
-    "retriever": text("name of the retriever"),
+    "retriever": text("the retriever's name"),
     "source": text("annotation source"),
     "references": REFERENCES,
     **MEASURED,

@@ -26,15 +26,15 @@ MOST_VALUES = 20
 """Of scores: with more, kappa is left out, since few are the same, and alpha has no interval, which skewed scores would
 make too narrow."""
 TABLE = {
-    "people": text("the scorer whose scores are people's"),
-    "quantity": text(f"`{KAPPA}`: Cohen's of two assessors, squared weights; `{ALPHA}`: Krippendorff's of all "
-                     "assessors, squared differences"),
-    "assessor": text("an assessor; empty for all"),
+    "people": text("the scorer with the human scores"),
+    "quantity": text(f"`{KAPPA}`: Cohen's kappa between two assessors, with squared weights; `{ALPHA}`: Krippendorff's "
+                     "alpha of all assessors, with squared differences"),
+    "assessor": text("an assessor; empty for all assessors"),
     "against": text("the other assessor"),
     "value": number("the agreement", "at most 1"),
     **INTERVAL,
-    "n": integer("answers that both scored; of all assessors, answers that at least two scored", "answers"),
-    "n_queries": integer("queries that these are of", "queries"),
+    "n": integer("answers that both assessors scored; for all assessors, answers that at least two scored", "answers"),
+    "n_queries": integer("queries with these answers", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

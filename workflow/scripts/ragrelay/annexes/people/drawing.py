@@ -19,16 +19,16 @@ SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
 COLUMNS = {
     "query": text("the query's text"),
     "answer": text("the answer's text"),
-    "value": number("to be filled in: the score; empty rows are ignored", "the scorer's scale"),
-    "assessor": text("to be filled in where several people score: who did"),
+    "value": number("fill in the score; empty rows are ignored", "the scorer's scale"),
+    "assessor": text("if several people score, fill in who scored this answer"),
     "qid": QID,
     "generator": STUDY_PART["generator"],
     **CONTEXT_COLUMNS,
     "seed": SEED,
-    "probability": number("probability with which the answer was drawn from its cell, this draw and earlier ones "
+    "probability": number("probability that the answer was drawn from its cell, in this draw and earlier ones "
                           "together"),
-    "key": text("what the columns from `qid` on say, which are not read, since spreadsheets change some values, and a "
-                "hash of the answer's text: if the study's answer changes, the score is left out"),
+    "key": text("the values of the columns from `qid` on, with a hash of the answer's text; only this column is "
+                "read, because spreadsheets change some values. If the study's answer changes, the score is ignored"),
 }  # fmt: skip
 """Columns of the file. Hide those from ``qid`` on from people who score."""
 

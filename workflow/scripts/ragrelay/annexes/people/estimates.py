@@ -47,27 +47,27 @@ UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """The retrieval measure of each query, by retriever and k."""
 TABLE = {
-    "people": text("the scorer whose scores are people's; `scorer` is the one that scores all answers"),
-    "quantity": text(f"by people's scores: `{MEAN}`, the mean of a cell; `{GAIN}`, that less the zero-shot answers'; "
-                     f"`{DIFFERENCE}`, that less another retriever's; `{SLOPE}`, by how much that difference rises "
-                     f"over queries per {PER:g} of the difference of the first measure, over all queries"),
+    "people": text("the scorer with the human scores; `scorer` scores all answers"),
+    "quantity": text(f"from human scores: `{MEAN}`, a cell's mean; `{GAIN}`, that mean minus the zero-shot answers'; "
+                     f"`{DIFFERENCE}`, that mean minus another retriever's; `{SLOPE}`, how much that difference rises "
+                     f"over all queries per {PER:g} of the difference in the first measure"),
     **CONTEXT_COLUMNS,
-    "against_retriever": text("the other retriever of a difference; `zeroshot` of a gain"),
-    "value": number("the estimate, of all answers", "people's, from 0 to 1"),
+    "against_retriever": text("the other retriever in a difference; `zeroshot` for a gain"),
+    "value": number("the estimate for all answers", "human scores, from 0 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of 0, uncorrected; of all but P"),
-    "verdict": text("`better`, `worse` or `undecided`, of gains and differences; empty without an interval"),
-    "alone": number("the estimate from people's scores alone; of a gain or difference, between the means over all "
-                    "scored answers, not paired by query", "people's, from 0 to 1"),
+    "p_value": number("two-sided p-value for 0, uncorrected; for all quantities except P"),
+    "verdict": text("`better`, `worse` or `undecided`, for gains and differences; empty without an interval"),
+    "alone": number("the estimate from human scores alone; for a gain or difference, between the means over all scored "
+                    "answers, not paired by query", "human scores, from 0 to 1"),
     "alone_low": number("lower end of its 95% interval, made in the same way"),
     "alone_high": number("upper end"),
-    "width": number("width of the interval over that from people's scores alone"),
-    "as_many": number("how many times as many scores by people would give this width without the scorer", "times"),
-    "weight": number("the weight of the scorer's scores; 0 where they would make the interval wider"),
-    "r": number("Pearson's r of people's and the scorer's scores, of answers that both scored, in these cells"),
-    "n_scores": integer("answers of these cells that people scored", "answers"),
-    "n_queries": integer("queries that these are of", "queries"),
-    "n_answers": integer("answers of these cells that the scorer scored", "answers"),
+    "width": number("width of the interval, divided by the width from human scores alone"),
+    "as_many": number("how many times as many human scores would give this width without the scorer", "times"),
+    "weight": number("the weight of the scorer's scores; 0 if they would widen the interval"),
+    "r": number("Pearson's r between human scores and the scorer's, over answers in these cells that have both"),
+    "n_scores": integer("answers in these cells that people scored", "answers"),
+    "n_queries": integer("queries with these answers", "queries"),
+    "n_answers": integer("answers in these cells that the scorer scored", "answers"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

@@ -30,19 +30,18 @@ FAMILIES = "pairs of generator and retriever"
 """Families of systems: those of a pair differ in ordering and k alone."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
-    "people": text("the scorer whose scores are people's"),
-    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's of people's and the scorer's scores over answers, an "
-                     f"interval of `{RHO}` alone; "
-                     f"`{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP of systems' mean scores, people's and the "
-                     f"scorer's; {SYSTEMS}; `{LENGTH}`: by how many standard deviations of scores the scorer favours "
-                     f"an answer of twice as many words, compared with people; `{GENERATOR}`: the same of the answers "
-                     "of a generator, compared with all"),
+    "people": text("the scorer with the human scores"),
+    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's correlation between human scores and the scorer's over "
+                     f"answers, with an interval for `{RHO}` only; `{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP "
+                     f"between systems' mean human scores and the scorer's; {SYSTEMS}; `{LENGTH}`: how many standard "
+                     "deviations of scores the scorer favours an answer with twice as many words, compared with "
+                     f"people; `{GENERATOR}`: how much it favours a generator's answers, compared with all"),
     "of": text("the generator; empty for other quantities"),
     "value": number("the quantity"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of 0, uncorrected; of biases"),
-    "n": integer("answers that both scored; of tau, systems"),
-    "n_queries": integer("queries that these are of", "queries"),
+    "p_value": number("two-sided p-value for 0, uncorrected; only for biases"),
+    "n": integer("answers that both scored; for tau, systems"),
+    "n_queries": integer("queries with these answers", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -52,9 +51,9 @@ COMPARISON = {
     "people": TABLE["people"],
     "against": text("the other scorer"),
     "quantity": text(f"`{RHO}`, `{ORDER}` or `{ORDER_AP}`, as in people_agreement.csv"),
-    "difference": number("the scorer's less the other's, on the same answers or systems"),
+    "difference": number("the scorer's value minus the other scorer's, on the same answers or systems"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of no difference, uncorrected"),
+    "p_value": number("two-sided p-value for no difference, uncorrected"),
     "n": TABLE["n"],
     "n_queries": TABLE["n_queries"],
     "method": INTERVAL_METHOD,

@@ -27,13 +27,14 @@ from ragrelay.base.vocabulary.columns import (
 AUROC, SMARE = "auroc", "smare"
 TABLE = {
     **PART,
-    "statistic": text("`auroc`: does the predictor tell queries with a gain above 0 from others? `smare`: mean "
-                      "distance of a query's ranks by predictor and by target, over the number of queries"),
-    "value": number("value of the statistic", "0 to 1"),
+    "statistic": text("`auroc`: how well the predictor separates queries with a gain above 0 from the others; `smare`: "
+                      "the mean distance between a query's ranks by predictor and by target, divided by the number of "
+                      "queries"),
+    "value": number("the statistic's value", "0 to 1"),
     **INTERVAL,
-    "chance": number("what a predictor without information has", "0 to 1"),
+    "chance": number("the value for a predictor without information", "0 to 1"),
     "n": integer("queries with both", "queries"),
-    "p_value": number("two-sided p-value of chance, uncorrected; of `auroc`"),
+    "p_value": number("two-sided p-value against chance, uncorrected; only for `auroc`"),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -42,7 +43,9 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 SARE = {
     **PART,
     "qid": QID,
-    "sare": number("distance of the query's ranks by predictor and by target, over the number of queries", "0 to 1"),
+    "sare": number(
+        "distance between the query's ranks by predictor and by target, divided by the number of queries", "0 to 1"
+    ),
 }
 SARE_SCHEMA = schema_of(SARE)
 SARE_COLUMNS = {**STUDY_PART, **SARE}
@@ -51,12 +54,15 @@ COMPARED = {
     **PART,
     "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
     "role": text("`best`, or `measure`"),
-    "rho": number("Spearman's rho of the predictor with the target, its sign turned where less is better", "−1 to 1"),
+    "rho": number(
+        "Spearman's rho between the predictor and the target, with its sign reversed where lower values are better",
+        "−1 to 1",
+    ),
     "against_rho": number("the same for the predictor or measure that it is compared with", "−1 to 1"),
-    "difference": number("the first less the second"),
+    "difference": number("the first rho minus the second"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of the difference = 0, uncorrected"),
-    "n": integer("queries with all three", "queries"),
+    "p_value": number("two-sided p-value for a difference of 0, uncorrected"),
+    "n": integer("queries with all three values", "queries"),
     "reason": REASON,
 }
 COMPARED_SCHEMA = schema_of(COMPARED)

@@ -24,20 +24,26 @@ CONSTANT_REST = 1e-9
 TABLE = {
     **PART,
     "n": integer("queries with the target", "queries"),
-    "n_predictors": integer("predictors that are known of enough queries", "predictors"),
-    "rho": number("Spearman's rho of the best predictor, its sign turned where less is better", "−1 to 1"),
-    "chance": number("mean of the best rho of as many predictors where the target is shuffled over queries", "−1 to 1"),
-    "chance_high": number("95% quantile of the same", "−1 to 1"),
-    "p_value": number("share of the shuffles whose best rho is as large: of no predictor at all being related"),
-    "p_holm": number("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
-    "verdict": text("`worth using`, `not beyond P₀` or `undecided`; empty of retrievers that draw from the judgements"),
+    "n_predictors": integer("predictors with values for enough queries", "predictors"),
+    "rho": number(
+        "Spearman's rho for the best predictor, with its sign reversed where lower values are better", "−1 to 1"
+    ),
+    "chance": number("mean of the best rho among as many predictors if the target is shuffled over queries", "−1 to 1"),
+    "chance_high": number("95% quantile of the best rho among as many predictors if the target is shuffled", "−1 to 1"),
+    "p_value": number(
+        "share of shuffles whose best rho is at least as large: the p-value for no predictor being related"
+    ),
+    "p_holm": number("`p_value` after Holm's correction over the target's cells, for retrievers that rank"),
+    "verdict": text(
+        "`worth using`, `not beyond P₀` or `undecided`; empty for retrievers that draw from the judgements"
+    ),
     "reason": REASON,
     "given_p0": number("for `gain` and `utility`: partial rho between this predictor and P, given P₀", "−1 to 1"),
     "chance_given_p0": number(
-        "mean of the best partial rho of as many predictors that say nothing of P beyond P₀", "−1 to 1"
+        "mean of the best partial rho among as many predictors that say nothing about P beyond P₀", "−1 to 1"
     ),
-    "p_given_p0": number("share of the shuffles whose best partial rho is as large"),
-    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, as `p_holm`"),
+    "p_given_p0": number("share of shuffles whose best partial rho is at least as large"),
+    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, like `p_holm`"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

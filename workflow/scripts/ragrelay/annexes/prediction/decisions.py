@@ -26,10 +26,10 @@ SHARES = tuple(tenth / 10 for tenth in range(11))
 ENSEMBLE = "ridge, before generation"
 CURVE = {
     **CELL_COLUMNS,
-    "predictor": text("whose order of the queries is followed: a predictor, `ridge, before generation` (of the gain, "
-                      "without the query itself), `oracle` (the gain) or `chance`"),
-    "share": number("share of the queries whose context is used, those with the best prediction", "0 to 1"),
-    "mean_p": number("mean P over all queries, P₀ for those without context", "the scorer's"),
+    "predictor": text("what sorts the queries: a predictor, `ridge, before generation` (predicts the gain, without the "
+                      "query itself), `oracle` (the gain) or `chance`"),
+    "share": number("share of queries that use their context, beginning with the best predictions", "0 to 1"),
+    "mean_p": number("mean P over all queries; those without context count with P₀", "the scorer's"),
     **INTERVAL,
     "n": integer("queries", "queries"),
 }  # fmt: skip
@@ -38,20 +38,21 @@ CURVE_COLUMNS = {**STUDY_PART, **CURVE}
 """Columns of prediction_curve.csv."""
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
-    "choice": text("`context or none`, `k` or `retriever`: what is chosen per query"),
-    "retriever": CELL_COLUMNS["retriever"]._replace(about="name of the retriever; empty where it is chosen"),
-    "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty where it is chosen"),
+    "choice": text("`context or none`, `k` or `retriever`: the choice for each query"),
+    "retriever": CELL_COLUMNS["retriever"]._replace(about="the retriever's name; empty if it is chosen"),
+    "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty if k is chosen"),
     "ordering": CELL_COLUMNS["ordering"],
     "references": CELL_COLUMNS["references"],
-    "policy": text("`predicted`: the option with the best prediction, by a ridge regression without the query; "
-                   "`always …` and `never`: the same for all; `oracle`: the best of each query"),
+    "policy": text("`predicted`: the option with the best prediction, by a ridge regression without the query; `always "
+                   "…` and `never`: the same for all; `oracle`: each query's best option"),
     "mean_p": number("mean P over queries", "the scorer's"),
-    "regret": number("mean of the oracle's P less the policy's", "the scorer's"),
+    "regret": number("the oracle's mean P minus the policy's", "the scorer's"),
     **INTERVAL,
-    "better_than_fixed": number("mean of P with the predicted option less P with the best fixed one", "the scorer's"),
+    "better_than_fixed": number("mean P with the predicted option minus mean P with the best fixed option", "the "
+                                                                                                            "scorer's"),
     "fixed_low": number("lower end of its 95% interval"),
     "fixed_high": number("upper end of its 95% interval"),
-    "fixed_p": number("two-sided p-value of that difference = 0"),
+    "fixed_p": number("two-sided p-value for a difference of 0"),
     "n": integer("queries", "queries"),
     "reason": REASON,
 }  # fmt: skip

@@ -36,24 +36,25 @@ SINGLE, RIDGE, LOG, BOOSTING = "best single", "ridge", "ridge of logs", "gradien
 PRE, POST = "before generation", "after generation"
 TABLE = {
     **{name: column for name, column in PART.items() if name != "predictor"},
-    "known": text("`before generation`: predictors that need no answer to the context; `after generation`: all"),
-    "model": text("`best single`: the predictor with the largest |rho| on the fitted queries; `ridge`; "
-                  "`ridge of logs`: of sign(x) · ln(1 + |x|); `gradient boosting`"),
+    "known": text("`before generation`: predictors that don't need the answer with context; `after generation`: all"),
+    "model": text("`best single`: the predictor with the largest |rho| on the fitted queries; `ridge`; `ridge of "
+                  "logs`: a ridge on sign(x) · ln(1 + |x|); `gradient boosting`"),
     "n": integer("queries", "queries"),
     "n_predictors": integer("predictors that take part", "predictors"),
-    "rho": number("Spearman's rho over queries of the target and its prediction, made without the query", "−1 to 1"),
+    "rho": number("Spearman's rho over queries between the target and its prediction, made without the query", "−1 "
+                                                                                                               "to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of predictors that say nothing, by permuting the target through the whole "
-                      "cross-validation, uncorrected; empty of `gradient boosting`"),
-    "r_squared": number("1 less the squared error over that of the mean of the fitted queries"),
+    "p_value": number("two-sided p-value for predictors without information, by permuting the target through the "
+                      "complete cross-validation, uncorrected; empty for `gradient boosting`"),
+    "r_squared": number("1 minus the squared error, divided by the squared error of the fitted queries' mean"),
     "reason": REASON,
     "given_p0": number("for `gain`: partial rho between that prediction and P, given P₀", "−1 to 1"),
-    "p_given_p0": number("one-sided p-value of predictors that say nothing of P beyond P₀, by permuting what P₀ leaves "
-                         "of P through the whole cross-validation, uncorrected"),
+    "p_given_p0": number("one-sided p-value for predictors that say nothing about P beyond P₀, by permuting P's "
+                         "residuals given P₀ through the complete cross-validation, uncorrected"),
     "rho_with_p": number("for `gain`: Spearman's rho between that prediction and P", "−1 to 1"),
-    "p_with_p": number("its one-sided p-value, uncorrected"),
-    "verdict": text("`worth using`: rho is above 0 with p < 0.05, of `gain` `p_given_p0` and `p_with_p` < 0.05 too; "
-                    "`not beyond P₀`: the first alone; `undecided`; empty without a test"),
+    "p_with_p": number("one-sided p-value of `rho_with_p`, uncorrected"),
+    "verdict": text("`worth using`: rho is above 0 with p < 0.05, and for `gain` `p_given_p0` and `p_with_p` < 0.05 "
+                    "too; `not beyond P₀`: only the first holds; `undecided`; empty without a test"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

@@ -12,10 +12,10 @@ from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, numbe
 COLUMNS = {
     "qid": QID,
     "k": CONTEXT_COLUMNS["k"],
-    "ordering": text("how the context is laid out in the prompt; empty where the value depends on no ordering"),
-    "predictor": text("name of the predictor (docs/predict.md)"),
-    "value": number("the predictor's value; empty where it has none", "the predictor's"),
-    "reason": REASON._replace(about="why there is no value; empty where there is one"),
+    "ordering": text("how the context is laid out in the prompt; empty if the value doesn't depend on the ordering"),
+    "predictor": text("the predictor's name (docs/predict.md)"),
+    "value": number("the predictor's value; empty if it has none", "the predictor's"),
+    "reason": REASON._replace(about="why there is no value; empty if there is one"),
 }
 SCHEMA = schema_of(COLUMNS)
 Context = tuple[str, int]

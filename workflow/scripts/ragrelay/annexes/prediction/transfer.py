@@ -20,7 +20,7 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, integer, schema_of, tex
 OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
 TABLE = {
     "trained_on": text("the dataset whose queries fitted the model and chose its settings"),
-    "n_trained": integer("queries of that dataset", "queries"),
+    "n_trained": integer("that dataset's queries", "queries"),
     **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
 }
 SCHEMA = schema_of(TABLE)

@@ -12,20 +12,20 @@ EFFECTS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     "of": text("the retriever whose passages are processed"),
     "k": CONTEXT_COLUMNS["k"],
-    "n_contexts": integer("queries with a context before it was processed", "queries"),
-    "n_contexts_same": integer("contexts of which no text was changed or moved", "queries"),
-    "n_contexts_emptied": integer("contexts of which nothing was left: their prompts are those without context",
+    "n_contexts": integer("queries with a context before processing", "queries"),
+    "n_contexts_same": integer("contexts in which no text was changed or moved", "queries"),
+    "n_contexts_emptied": integer("contexts in which nothing was left; their prompts have no context",
                                   "queries"),
-    "n_passages": integer("passages of these contexts", "passages"),
-    "n_changed": integer("passages that are shown with another text", "passages"),
-    "n_emptied": integer("passages of which nothing was left", "passages"),
+    "n_passages": integer("passages in these contexts", "passages"),
+    "n_changed": integer("passages that are shown with a changed text", "passages"),
+    "n_emptied": integer("passages with no text left", "passages"),
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
-    "tokens_before": number("mean over these queries of the tokens of the prompt with the other retriever's texts, in "
-                            "the grid's first ordering", "tokens"),
-    "tokens_after": number("the same for the prompt with the processed texts", "tokens"),
-    "same_again": boolean("whether a sample of the contexts, texts and order, was the same when it was made again"),
-    "n_reordered": integer("contexts that show their passages in another order than the ranking; only where a "
-                           "processor returns one", "queries")._replace(optional=True),
+    "tokens_before": number("mean tokens over these queries of the prompt with the other retriever's texts, in the "
+                            "grid's first ordering", "tokens"),
+    "tokens_after": number("the same mean for the prompt with the processed texts", "tokens"),
+    "same_again": boolean("whether a sample of the contexts came out the same when made again, in texts and order"),
+    "n_reordered": integer("contexts that show their passages in a different order than the ranking; only if a "
+                           "processor returns an order", "queries")._replace(optional=True),
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **EFFECTS}
 """Columns of processing.csv."""

@@ -18,15 +18,16 @@ COLUMNS = {
     "prompt_id": PROMPT_ID,
     "seed": SEED,
     **CONTEXT_COLUMNS,
-    "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "
-                     "which the answers here lack, counts as text"),
-    "equal_here": boolean("whether a second making in two halves, by the same machine or endpoint, equals the first; "
-                          "empty if all are equal to the stored ones"),
-    "same_until": integer("tokens or words before the texts first differ; empty where they are the same"),
-    "unit": text(f"of same_until: `{TOKENS}` of the generator's tokenizer, `{WORDS}` where that is not known"),
-    **{f"answer_{side}": text(f"{what}; empty where it is missing") for side, what in SIDES.items()},
+    "equal": boolean("whether text, finish reason and token counts are the same; a thought before the answer, which "
+                     "isn't stored here, counts as text"),
+    "equal_here": boolean("whether a second making in two halves, on the same machine or endpoint, equals the first; "
+                          "empty if all answers equal the stored ones"),
+    "same_until": integer("tokens or words before the texts first differ; empty if they are the same"),
+    "unit": text(f"the unit of same_until: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
+                 "unknown"),
+    **{f"answer_{side}": text(f"{what}; empty if it is missing") for side, what in SIDES.items()},
     **{f"finish_reason_{side}": text(f"why {what} ended, or is missing") for side, what in SIDES.items()},
-    **{f"prompt_tokens_{side}": integer(f"tokens of the prompt of {what}", "tokens") for side, what in SIDES.items()},
+    **{f"prompt_tokens_{side}": integer(f"prompt tokens of {what}", "tokens") for side, what in SIDES.items()},
     **{f"answer_tokens_{side}": integer(f"tokens of {what}", "tokens") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of answers.parquet."""

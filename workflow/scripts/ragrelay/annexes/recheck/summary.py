@@ -15,35 +15,39 @@ from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, int
 LEVEL = 0.95
 CHANGES = {
     "references": REFERENCES,
-    "n_scored": integer("answers with a score then and now", "answers"),
-    "n_unpaired": integer("answers with a score then or now alone", "answers"),
-    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
-    "n_flips": integer("scores that changed by more than the margin: of two values, such as 0 and 1, all that changed",
+    "n_scored": integer("answers with a score both then and now", "answers"),
+    "n_unpaired": integer("answers with a score only then or only now", "answers"),
+    "margin": number("the configuration's `equivalence_margin`", "the scorer's"),
+    "n_flips": integer("scores that changed by more than the margin; if a scorer has two values, such as 0 and 1, all "
+                       "that changed",
                        "answers"),
     "n_queries": integer("queries with such an answer", "queries"),
     "p_then": number("mean score of the stored answers, averaged within queries first", "the scorer's"),
-    "p_now": number("the same for the answers generated again", "the scorer's"),
-    "mean_difference": number("p_now less p_then; exactly 0 if no score changed", "the scorer's"),
-    "low": number("lower end of the 95% interval of the mean difference over queries", "the scorer's"),
+    "p_now": number("mean score of the answers generated again, averaged within queries first", "the scorer's"),
+    "mean_difference": number("p_now minus p_then; exactly 0 if no score changed", "the scorer's"),
+    "low": number("lower end of the mean difference's 95% interval over queries", "the scorer's"),
     "high": number("upper end of this interval", "the scorer's"),
-    "verdict": text("read off this interval and the margin, as in equivalence.csv; empty without an interval"),
+    "verdict": text("verdict that follows from this interval and the margin, as in equivalence.csv; empty without an "
+                    "interval"),
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {
     **STUDY_PART,
-    "n_stored": integer("stored answers of the study to distinct prompts and seeds", "answers"),
-    "n": integer("how many were drawn and generated again", "answers"),
-    "n_equal": integer("how many are bit-equal: text, finish reason and token counts", "answers"),
-    "equal": number("share that is bit-equal"),
+    "n_stored": integer("the study's stored answers to distinct prompts and seeds", "answers"),
+    "n": integer("answers that were drawn and generated again", "answers"),
+    "n_equal": integer("answers that are bit-equal in text, finish reason and token counts", "answers"),
+    "equal": number("share of answers that are bit-equal"),
     "equal_low": number("lower end of its 95% interval (Wilson's)"),
     "equal_high": number("upper end of this interval"),
     "n_equal_here": integer(
-        "of the n, made a second time in two halves, equal to the first making; empty "
-        "if all are bit-equal to the stored ones",
+        "answers among the n that, made a second time in two halves, equal the first making; empty if all are "
+        "bit-equal to the stored ones",
         "answers",
     ),
-    "unit": text("of median_until: `tokens` of the generator's tokenizer, `words` where that is not known"),
-    "median_until": number("median, over answers with another text, of what precedes the first difference"),
+    "unit": text(
+        "the unit of median_until: `tokens` of the generator's tokenizer, or `words` if the tokenizer is unknown"
+    ),
+    "median_until": number("median length before the first difference, over answers with a different text"),
     **CHANGES,
 }
 """Columns of recheck.csv; without a scorer that asks no judge, a row has empty scorer and no scores."""

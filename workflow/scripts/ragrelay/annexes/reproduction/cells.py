@@ -29,19 +29,19 @@ WITH_PUBLISHED = {
     "value": number("ours"),
     **INTERVAL,
     "published": number("the published value"),
-    "difference": number("ours less the published value"),
+    "difference": number("ours minus the published value"),
     "inside": boolean("whether the published value lies in our interval; empty without one"),
 }
 COLUMNS = {
     **STUDY_PART,
-    "quantity": text("`utility`: mean utility of the cell; `p0`: mean P of the answers without context"),
+    "quantity": text("`utility`: the cell's mean utility; `p0`: mean P of answers without context"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
     "differs_from_rel": boolean("whether ours differs from the reference retriever (†)"),
     "published_differs_from_rel": boolean("whether the published value has the mark †"),
     "differs_from_reversed": boolean("whether our ascending and descending orders differ (‡), at ascending"),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡, at ascending"),
-    "marks_agree": boolean("whether all marks that both know agree; empty where there is none"),
+    "marks_agree": boolean("whether all marks that both tables have agree; empty if there are none"),
 }
 """Columns of cells.csv."""
 

@@ -42,15 +42,15 @@ COLUMNS = {
     "references": REFERENCES,
     "finding": text(f"`{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
     "of": text("the retrievers; for (c), the retriever with the higher measure minus the other"),
-    "measure": text("retrieval measure, at k"),
+    "measure": text("the retrieval measure, at k"),
     "n": integer("queries", "queries"),
-    "n_cells": integer("cells, ordering and k, that the estimate is over", "cells"),
-    "estimate": number("(a) mean over cells of Pearson's r of measure and utility; (b) mean over retrievers and "
-                       "orderings of the slope of r over k, per passage; (c) mean over cells of the difference of P"),
+    "n_cells": integer("cells (ordering and k) that the estimate covers", "cells"),
+    "estimate": number("(a) mean over cells of Pearson's r between measure and utility; (b) mean over retrievers and "
+                       "orderings of the slope of r over k, per passage; (c) mean over cells of the difference in P"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of estimate = 0, uncorrected"),
+    "p_value": number("two-sided p-value for an estimate of 0, uncorrected"),
     "method": INTERVAL_METHOD,
-    "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` where p_value is below 0.05, else `{UNDECIDED}`"),
+    "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` if p_value is below 0.05, otherwise `{UNDECIDED}`"),
     "reason": REASON,
 }  # fmt: skip
 """Columns of findings.csv."""

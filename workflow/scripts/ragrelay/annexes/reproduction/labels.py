@@ -30,7 +30,7 @@ LABELS = {
     "source": text("annotation source"),
     "measure": text("retrieval measure of the ranking, from the source's labels"),
     "coefficient": text("`kendall` (tau) or `spearman` (rho), over queries, with P"),
-    "k": integer("passages in our context: the most that the study has", "passages"),
+    "k": integer("passages in our context: the study's largest k", "passages"),
     "references": REFERENCES,
     **WITH_PUBLISHED,
 }
@@ -38,7 +38,7 @@ LABELS = {
 COST = {
     **ANSWERS_PART,
     "what": text(f"`{END_TO_END}`, `{EACH}`, or `ratio` of the first to the second"),
-    "value": number("ours: device-seconds; a plain number where it is the ratio"),
+    "value": number("ours: device-seconds; a plain number for the ratio"),
     "published": number("the published seconds, or their ratio"),
 }
 """Columns of label_cost.csv."""

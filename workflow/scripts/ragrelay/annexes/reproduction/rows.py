@@ -10,11 +10,11 @@ from ragrelay.base.vocabulary.columns import schema_of, text
 
 ROWS = {
     "paper": text("authors and year"),
-    "item": text("table or figure of the paper"),
-    "about": text("what it shows"),
+    "item": text("the paper's table or figure"),
+    "about": text("its topic"),
     "state": text("`as printed`, `differs` or `out of reach`"),
     "because": text("how it differs, or why it is out of reach"),
-    "place": text("the file that has it, below the results"),
+    "place": text("the file that has it, relative to the results"),
     "command": text("the command that makes it"),
 }
 """Columns of rows.csv."""

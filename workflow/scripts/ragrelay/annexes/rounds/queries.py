@@ -13,7 +13,7 @@ COLUMNS = {
     "qid": QID,
     "seed": SEED,
     "query": text("the text that the retrievers search for"),
-    "shown": Column(pl.List(pl.String), "ids of the passages shown before this round, in prompt order"),
+    "shown": Column(pl.List(pl.String), "ids of the passages that were shown before this round, in prompt order"),
 }
 SCHEMA = schema_of(COLUMNS)
 

@@ -14,7 +14,7 @@ from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 COLUMNS = {
-    "references": REFERENCES._replace(about="name of the reference set"),
+    "references": REFERENCES._replace(about="the reference set's name"),
     "qid": QID,
     "seed": SEED,
     "p": number("the answer's score with this set", "the scorer's"),

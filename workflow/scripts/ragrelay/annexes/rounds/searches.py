@@ -21,10 +21,10 @@ COLUMNS = {
     "seed": SEED,
     "docnos": Column(pl.List(pl.String), "ids of the new passages, in prompt order"),
     "found": integer("passages with text among the first k that the retriever ranks", "passages"),
-    "repeated": integer("those of them that were shown before, or are near copies of such", "passages"),
+    "repeated": integer("those of them that were shown before, or are near copies of such passages", "passages"),
     "unjudged": integer("new passages without a judgement, which count as not relevant", "passages"),
-    "value": number("the measure of these passages, where repeated ones count as not relevant; empty where the "
-                    "question has none"),
+    "value": number("the measure of these passages, where repeated ones count as not relevant; empty if the question "
+                    "has none"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 
@@ -75,7 +75,9 @@ def search_round(
     known = {docno for shown in queries["shown"] for docno in shown}
     texts = _texts(searching.collection, known, ranked.values(), 2 * k + 20)
     if lacking := sorted(known - texts.keys()):
-        raise InputError("passages shown in the round before", f"no text of {lacking[0]!r}", "texts in the collection")
+        raise InputError(
+            "passages shown in the previous round", f"no text of {lacking[0]!r}", "texts in the collection"
+        )
     rows, ranking = [], list[tuple[str, str, int]]()
     copies = NearCopies(near_copy)
     for row, (qid, seed, query, shown) in enumerate(queries.select(*STATE, "query", "shown").iter_rows()):

@@ -13,18 +13,19 @@ from ragrelay.base.vocabulary.columns import Column, boolean, integer, number
 STEP_AT_LEAST = 36
 """Queries whose lists differ that a step's verdict needs."""
 TABLE: dict[str, Column] = {
-    "step": integer("step of the search, from 1; empty for all steps together"),
+    "step": integer("the search's step, from 1; empty for all steps together"),
     "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the lists and for P "
                         "before the step"),
     "n": integer("queries whose lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
-    "share_same": number("share of the pairs of lists with P and a measure that are equal, each seed with the same "
+    "share_same": number("share of equal pairs among the pairs of lists with P and a measure, each seed with the same "
                          "weight", "0 to 1"),
-    "slope": number("difference of P per difference of the measure between two lists at one state, each less its mean "
-                    "over the step's queries", relay.UNIT),
+    "slope": number("difference in P per difference in the measure between two lists at one state, both centred over "
+                    "the step's queries", relay.UNIT),
     "low": number("lower end of the interval at `level`", relay.UNIT),
     "high": number("upper end of the interval at `level`", relay.UNIT),
-    "level": number("95% for all steps together; 1 - 5% / steps for one, so that the steps' intervals hold together",
+    "level": number("95% for all steps together; 1 - 5% / steps for a single step, so that the steps' intervals hold "
+                    "together",
                     "0 to 1"),
     "p_value": relay.TABLE["p_value"],
     "verdict": relay.TABLE["verdict"],

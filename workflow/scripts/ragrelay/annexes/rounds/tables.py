@@ -17,24 +17,25 @@ from ragrelay.base.vocabulary.columns import REFERENCES, STUDY_PART, integer, nu
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 UNTESTED = "no verdict: its error rate is not known for queries that a model writes"
-_REFERENCES = REFERENCES._replace(about="name of the reference set")
+_REFERENCES = REFERENCES._replace(about="the reference set's name")
 SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
 """Columns of round_slopes.csv."""
 OF_ROUND = {
     "references": _REFERENCES,
-    "round": integer("number of the round; 0 for the answers without context", "rounds"),
-    "retriever": text("the retriever of the round's list, after the reference's lists of the rounds before"),
+    "round": integer("the round's number; 0 for answers without context", "rounds"),
+    "retriever": text("the retriever of the round's list, after the reference retriever's lists in earlier rounds"),
     "n": integer("queries", "queries"),
     "p": number("mean P over queries, where a missing answer counts as 0", "the scorer's"),
     "low": number("lower end of the mean's 95% interval"),
     "high": number("upper end of the mean's 95% interval"),
     "unjudged": number("share of the list's new passages without a judgement, which count as not relevant", "0 to 1"),
-    "missing": number("share of the answers that are missing", "0 to 1"),
-    "repeated": number("share of the list's passages that were shown before, or are near copies of such", "0 to 1"),
-    "empty": number("share of the lists without a new passage", "0 to 1"),
-    "worse": integer("queries whose P falls from the round before, under the reference", "queries"),
-    "better": integer("queries whose P rises from the round before, under the reference", "queries"),
-    "prompt_tokens": number("mean number of tokens of the prompts; empty where unknown", "tokens"),
+    "missing": number("share of answers that are missing", "0 to 1"),
+    "repeated": number("share of the list's passages that were shown before, or are near copies of such "
+                       "passages", "0 to 1"),
+    "empty": number("share of lists without a new passage", "0 to 1"),
+    "worse": integer("queries whose P falls from the previous round, with the reference retriever's lists", "queries"),
+    "better": integer("queries whose P rises from the previous round, with the reference retriever's lists", "queries"),
+    "prompt_tokens": number("mean number of tokens in the prompts; empty if unknown", "tokens"),
 }  # fmt: skip
 SCORES = {**STUDY_PART, **OF_ROUND}
 """Columns of round_scores.csv."""

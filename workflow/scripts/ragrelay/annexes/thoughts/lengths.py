@@ -44,17 +44,17 @@ TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 """Columns of answer files from which the tables are made."""
 LENGTHS = {
     **CONTEXT_COLUMNS,
-    "n": integer("answers: queries x seeds, missing answers included", "answers"),
+    "n": integer("answers (queries × seeds), including missing answers", "answers"),
     "n_unknown": integer("answers whose thought has an unknown number of tokens; no mean counts them", "answers"),
-    "n_queries": integer("queries with a known number of tokens, of one seed at least", "queries"),
-    "mean_tokens": number("mean over these queries of the tokens of a thought, first averaged over seeds: 0 where "
-                          "there is no thought; cut and unfinished thoughts count as long as they got, so that it "
-                          "is a lower bound where there are any", "tokens"),
+    "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
+    "mean_tokens": number("mean tokens of a thought over these queries, first averaged over seeds; 0 if there is no "
+                          "thought. Cut and unfinished thoughts count with the length they reached, so the mean is a "
+                          "lower bound if there are any", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
-    ENDED: integer("thoughts that ended by their end mark", "answers"),
+    ENDED: integer("thoughts that ended with their end mark", "answers"),
     CUT: integer("thoughts that were cut at the budget, before the answer", "answers"),
-    UNFINISHED: integer("thoughts that did not end, so that the answer is missing", "answers"),
+    UNFINISHED: integer("thoughts that didn't end, so the answer is missing", "answers"),
     NO_END: integer("answers without a thought", "answers"),
     "reason": REASON,
 }  # fmt: skip
@@ -62,22 +62,22 @@ COLUMNS = {**ANSWERS_PART, **LENGTHS}
 """Columns of thoughts.csv."""
 DIFFERENCES = {
     **CONTEXT_COLUMNS,
-    "against_retriever": text("what is compared with: `zeroshot`, the thoughts without context; or the reference of "
-                              "the primary pair of retrievers, at the same ordering and k"),
+    "against_retriever": text("what thoughts are compared with: `zeroshot`, the thoughts without context; or the "
+                              "reference of the primary pair of retrievers, at the same ordering and k"),
     "n": integer("queries with known tokens in both", "queries"),
-    "n_unpaired": integer("queries with known tokens in one of them alone", "queries"),
-    "mean_tokens": number("mean over the n queries of the tokens of a thought", "tokens"),
-    "against_tokens": number("the same for the thoughts that it is compared with", "tokens"),
-    "mean_difference": number("mean over the n queries of the first less the second", "tokens"),
+    "n_unpaired": integer("queries with known tokens in only one", "queries"),
+    "mean_tokens": number("mean tokens of a thought over the n queries", "tokens"),
+    "against_tokens": number("the same mean for the thoughts that it is compared with", "tokens"),
+    "mean_difference": number("mean over the n queries of the first minus the second", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "p_verdict": number(
-        "p-value of the test of the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
+        "p-value of the test behind the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
     ),
     "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
     "stands": boolean("whether the verdict would survive one more query whose thoughts go against it: one has the mean "
-                      "length, the other runs to the budget (where queries come in clusters, one more cluster of "
-                      "n / n_eff such queries); empty if nothing is said"),
+                      "length, the other runs to the budget (if queries come in clusters, one more cluster of n / "
+                      "n_eff such queries); empty without a verdict"),
     "reason": REASON,
 }  # fmt: skip
 DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}

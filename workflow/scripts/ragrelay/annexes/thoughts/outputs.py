@@ -10,7 +10,8 @@ RESULT_TABLES = (
                 "how many tokens a generator thinks before its answers, and how its thoughts end", "thinking"),
     ResultTable("thought_differences", f"{DESCRIBED}/thought_differences.csv", "describe_thoughts",
                 f"{MODULE}.lengths:DIFFERENCE_COLUMNS",
-                "tokens of thought against those without context, and against another retriever's, paired by query",
+                "tokens of thought compared with thoughts without context, and with another retriever's, paired by "
+                "query",
                 "thinking"),
 )  # fmt: skip
 PARTS = {"thoughts": Part("Tokens of thought by context")}
@@ -18,24 +19,24 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "thoughts", THOUGHTS, f"{MODULE}.figures:thoughts_by_k", ("thoughts",), "thoughts",
         "Tokens of thought against k",
-        "Mean tokens of a thought against k: a line per retriever, a panel per ordering, bars for 95% intervals over "
-        "queries; dotted: without context.",
-        "A panel per ordering. Bars and the shaded band are 95% intervals over queries; dotted: the thoughts without "
-        "context. Thoughts that were cut or did not end count as long as they got.",
+        "Mean tokens per thought against k, with a line per retriever and a panel per ordering. Bars are 95% intervals "
+        "over queries; the dotted line is for thoughts without context.",
+        "There is a panel per ordering. Bars and the shaded band are 95% intervals over queries; the dotted line is "
+        "for thoughts without context. Thoughts that were cut or didn’t end count with the length they reached.",
     ),
     Table(
         "thought_differences", THOUGHTS, ("thought_differences",),
         "Tokens of thought against those without context, and between retrievers", "", "thoughts",
         f"{MODULE}.page_tables:difference_table", {},
-        note="Paired by query. Verdicts are read off the 95% interval, uncorrected; Holm’s correction is over all "
-        "cells that are compared with the same.",
+        note="Tests are paired by query. Verdicts follow from the 95% interval, uncorrected; Holm’s correction is over "
+             "all cells with the same comparison.",
         limited=True,
     ),
     Table(
         "thoughts", THOUGHTS, ("thoughts",), "Tokens of thought in every cell, and how thoughts end", "", "thoughts",
         f"{MODULE}.page_tables:thought_table", {},
-        note="Means are over queries, first over seeds. Where thoughts were cut at the budget or did not end, means "
-        "are lower bounds.",
+        note="Means are over queries, after averaging over seeds. If thoughts were cut at the budget or didn’t end, "
+             "means are lower bounds.",
         limited=True,
     ),
 )  # fmt: skip

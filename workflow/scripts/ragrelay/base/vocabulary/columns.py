@@ -113,12 +113,12 @@ ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the judgement's grade")
-PROMPT_ID = text("hash of the prompt's texts, by which answers are cached")
+PROMPT_ID = text("hash of the prompt's texts, which identifies the answer in the cache")
 SEED = integer("the seed that the answer is sampled with")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
-    "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty for an answer "
-    "whose file has no citations",
+    "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty if the answer's "
+    "file has no citations",
     optional=True,
 )
 CONTEXT_COLUMNS = {
@@ -126,7 +126,7 @@ CONTEXT_COLUMNS = {
     "ordering": text("how the context is laid out in the prompt; `none` without a context"),
     "k": integer("passages in the context; 0 without one", "passages"),
 }
-REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
+REFERENCES = text("the reference set's name; `…-unseen` excludes the passages in the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
 CELL = list(CELL_COLUMNS)
 """retriever, ordering, k, references: the cell that a row of an analysis belongs to."""
@@ -135,11 +135,11 @@ INTERVAL = {
     "low": number("lower end of the 95% interval"),
     "high": number("upper end of the 95% interval"),
 }
-REASON = text("why there is no value or no interval; empty where there is one")
+REASON = text("why there is no value or no interval; empty if there is one")
 INTERVAL_METHOD = text("how the interval is computed")
-RESAMPLES = integer("resamples of the bootstrap; empty without one", "resamples")
+RESAMPLES = integer("bootstrap resamples; empty without a bootstrap", "resamples")
 TEST_FAMILY = {
-    "family": text("the tests that the adjusted p-values count together"),
+    "family": text("the tests that the adjustment counts as one family"),
     "family_size": integer("tests in the family", "tests"),
 }
 

@@ -16,7 +16,7 @@ COLUMNS = {
     "qid": QID,
     "measure": text("retrieval measure, as ir_measures names it"),
     "k": integer("cutoff", "passages"),
-    "value": number("the measure at the cutoff, of the ranking that is prompted"),
+    "value": number("the measure at the cutoff, for the ranking that the prompts use"),
 }
 HIGHEST_LABELS = {"gdeval": 4}
 """The highest label that a provider of ir_measures takes, for those with a limit."""

@@ -22,77 +22,78 @@ from ragrelay.report.outputs import WITH_BASELINE
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
 # fmt: off
-fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue")
+fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt for files fetched from a hub or a catalogue")
 converted = StudyFile("converted/{generator}.json", "convert_model",
-    "receipt of the conversion of a generator's GGUF file, which is in the cache")
+    "receipt for the conversion of a generator's GGUF file, which is in the cache")
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
     "ragrelay.collection.base:QUERY_COLUMNS")
-qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements of these queries",
+qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements for these queries",
     "ragrelay.collection.base:QRELS_COLUMNS")
 clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters",
-    "which queries belong together, where the dataset's key `clusters` says so", "ragrelay.collection.clusters:COLUMNS")
+    "which queries belong together, if the dataset's key `clusters` says so", "ragrelay.collection.clusters:COLUMNS")
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
-    "the passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
+    "passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection",
-    "counts of what was left out of queries and judgements")
+    "counts of queries and judgements that were left out")
 left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
-    "counts of what was left out of the references")
-index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt of an index, which is in the cache")
+    "counts of references that were left out")
+index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index, which is in the cache")
 run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
-    "TREC run: qid, Q0, docno, rank from 1, score, name of the retriever; with `run_metadata`, it begins "
-    "with a header of ir_metadata, in comments")
+    "TREC run: qid, Q0, docno, rank from 1, score, the retriever's name; with `run_metadata`, it begins with an "
+    "ir_metadata header, in comments")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
-    "counts of what is doubtful in an imported run file")
+    "counts of doubtful rows in an imported run file")
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
     "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
 contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts, process_contexts",
-    "the best passages with text of each query, to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
+    "each query's best passages with text, to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
 processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_contexts",
-    "receipt of the processor of a retriever's passages, whose texts are in the cache: contexts asked for, cached and "
+    "receipt for the processor of a retriever's passages, whose texts are in the cache: contexts requested, cached and "
     "made, seconds, and whether a sample came out the same when made again")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
-    "counts of what was left out")
+    "counts of passages and queries that were left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
-    "the prompts of a cell", "ragrelay.prompting.layout:COLUMNS")
+    "a cell's prompts", "ragrelay.prompting.layout:COLUMNS")
 receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "generate_answers",
-    "receipt of generation: keys asked for, cached and generated, tokens, seconds, engine")
+    "receipt for generation: keys requested, cached and generated, tokens, seconds, engine")
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
-    "view_answers, read_answers", "the answers of a cell", "ragrelay.generation.answer_files:COLUMNS")
+    "view_answers, read_answers", "a cell's answers", "ragrelay.generation.answer_files:COLUMNS")
 imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
-    "which passages answers that were made elsewhere had; the texts of their prompts are not known",
+    "the passages that answers made elsewhere had; the texts of their prompts are unknown",
     "ragrelay.prompting.layout:COLUMNS")
 imported_passages = StudyFile("{dataset}/prompts/@{generator}/{retriever}/passages.parquet", "read_answers",
     "these passages, after those of the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS")
 left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_out.json",
     "view_answers, read_answers",
-    "counts of missing answers by reason; of answers made elsewhere also of rows that were ignored")
+    "counts of missing answers by reason; for answers made elsewhere also of ignored rows")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
-    "receipt of the references' embeddings, which are in the cache")
+    "receipt for the references' embeddings, which are in the cache")
 score_receipt = StudyFile("{dataset}/scored/{scorer}/{generator}/shard{shard}.json", "fill_scores",
-    "receipt of scoring, whose scores are in the cache")
+    "receipt for scoring, whose scores are in the cache")
 scores = JudgeAnswers.made["scores"]
 left_out_of_scores = JudgeAnswers.made["left_out"]
 nuggets = WriteNuggets.made["nuggets"]
 left_out_of_nuggets = WriteNuggets.made["left_out"]
 judge_checks_scores = CheckJudge.made["scores"]
 context_use = ScoreContextUse.made["table"]
-plan = StudyFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
+plan = StudyFile("plan.csv", "plan", "the requests that each job with an engine would make, with estimates",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
-    "the plan's time and total, which a run with the key `budget` is checked against, and the numbers of shards "
-    "that the key `shards: auto` asks for")
+    "the plan's time and total, which the key `budget` limits, and the numbers of shards for the key `shards: auto`")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
-    "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus")
+    "the origin of every result, with hashes of queries, judgements, gold answers, runs, labels and corpus")
 left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
-    "all counts of what was left out or cut, those of every other `left_out.json` among them")
+    "all counts of left-out or cut items, including those of every other `left_out.json`")
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
     "the query explorer's data: a script per query, and `queries.json`, which lists them")
-report = StudyFile("report/index.html", "write_page", "the page of the study")
-facts = StudyFile("report/facts.json", "write_page", "what the page's first screen says, with the rows of its numbers")
+report = StudyFile("report/index.html", "write_page", "the study's page")
+facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the rows of their "
+                                                     "numbers")
 page_list = StudyFile("report/pages.js", "no rule", "the study's pages, for their headers; written when a run ends")
-left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
+left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "counts of left-out, skipped or cut items, by "
+                                                                         "stage",
     "ragrelay.report.origin:LEFT_OUT")
-measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
+measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 
 

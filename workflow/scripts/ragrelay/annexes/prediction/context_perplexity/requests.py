@@ -17,8 +17,8 @@ PASSAGE_TOKENS = 512
 """Maximum tokens of the prompt and one passage, as in their code."""
 PLACE = {
     "qid": QID,
-    "rank": integer("rank of the passage among those with text, from 1; empty of a whole context"),
-    "k": integer("passages of the whole context, one text after the other; empty of a single passage"),
+    "rank": integer("rank of the passage among those with text, from 1; empty for a complete context"),
+    "k": integer("passages in the complete context, one text after the other; empty for a single passage"),
 }
 COLUMNS = {
     **PLACE,
