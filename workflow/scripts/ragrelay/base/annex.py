@@ -1,9 +1,9 @@
-"""Define annexes: what stands beside the core and can be taken away, such as prediction or the comparison of studies.
+"""Define annexes: optional features next to the core, such as prediction or the comparison of studies.
 
 An annex is a folder of ``ragrelay.annexes``, or a package that an entry point names (extensions). Its ``annex.py`` has
-a subclass of Annex. What the core needs of it is an attribute or a method here, and the core asks all annexes in turn;
-it names none. Methods get the study (config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and
-what is above the configuration, inside methods, since Snakemake imports every annex when it starts.
+a subclass of Annex. The core asks every annex in turn through the attributes and methods here, and names none. Methods
+get the study (config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and modules above the
+configuration, inside methods, because Snakemake imports every annex when it starts.
 """
 
 import importlib
@@ -99,7 +99,7 @@ class Annex:
             config: The configuration.
 
         Returns:
-            Generator names; none by default.
+            Generator names; by default there are none.
         """
         return ()
 
@@ -110,7 +110,7 @@ class Annex:
             study: The study.
 
         Returns:
-            Entry names by catalogue section; none by default.
+            Entry names, keyed by catalogue section; by default there are none.
         """
         return {}
 
@@ -121,7 +121,7 @@ class Annex:
             study: The study.
 
         Returns:
-            Whether each key is on; no keys by default.
+            Whether each key is on; by default there are no keys.
         """
         return {}
 
@@ -218,7 +218,7 @@ class Annex:
             section: The section's dataset, generator and scorer.
 
         Returns:
-            CSV files, with at least the columns in report.query_explorer.reading.EFFECT; none by default.
+            CSV files with at least the columns in report.query_explorer.reading.EFFECT; by default there are none.
         """
         return []
 
@@ -230,7 +230,7 @@ class Annex:
             section: The section's dataset, generator and scorer.
 
         Returns:
-            Parquet files with the columns in report.query_explorer.reading.BLOCK; none by default.
+            Parquet files with the columns in report.query_explorer.reading.BLOCK; by default there are none.
         """
         return []
 
@@ -241,7 +241,7 @@ class Annex:
             study: The study.
 
         Returns:
-            Stage, path pattern and files, by the count's name; none by default.
+            Stage, path pattern and files, keyed by the count's name; by default there are none.
         """
         return {}
 
@@ -252,7 +252,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The files; none by default.
+            The files; by default there are none.
         """
         return []
 
@@ -265,7 +265,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The files, by the key under which the provenance has their values; none by default.
+            The files, each under the key that has their values in the provenance; by default there are none.
         """
         return {}
 
@@ -294,7 +294,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The inputs by name; by default the tables that ``page_patterns`` names, for all ``sections``.
+            The inputs, keyed by name; by default the tables that ``page_patterns`` names, for all ``sections``.
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
@@ -305,8 +305,8 @@ class Annex:
             study: The study.
 
         Returns:
-            The pattern by input name; by default those for the tables that the rule ``shown`` makes, if the study has
-            any.
+            The pattern, keyed by input name; by default the patterns for the tables that the rule ``shown`` makes, if
+            the study has any.
         """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
@@ -318,7 +318,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The values, which become a parameter of the page's rule; None by default.
+            The values, which become a parameter of the page's rule; by default None, which means no parameter.
         """
         return None
 
@@ -330,7 +330,7 @@ class Annex:
             annex: The other annex's name.
 
         Returns:
-            The inputs by name; none if that page doesn't show this annex.
+            The inputs, keyed by name; none if that page doesn't show this annex.
         """
         return {}
 
@@ -341,7 +341,7 @@ class Annex:
             study: The study.
 
         Returns:
-            Module names; none by default.
+            Module names; by default there are none.
         """
         return []
 
@@ -369,12 +369,13 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping per rule; none by default. ``rule``: its name. ``prompts``: name and path pattern for the
-            prompts, by dataset, template and retriever. ``receipt``: the receipt's file. ``needed``: whether the study
-            needs the answers. ``retrievers``: the retrievers with such prompts, if not all in the grid. ``leaves_out``:
-            whether prompts over the window are left out where the generator truncates others; the prompts' rule has the
-            same parameter. ``stage``: the name and wildcards of one stage of a rule that has a mapping per stage.
-            ``planned``: like ``prompts``, but estimated; the plan reads these while the real prompts await answers.
+            One mapping per rule; by default there are none. ``rule``: its name. ``prompts``: name and path pattern for
+            the prompts, keyed by dataset, template and retriever. ``receipt``: the receipt's file. ``needed``: whether
+            the study needs the answers. ``retrievers``: the retrievers with such prompts, if not all in the grid.
+            ``leaves_out``: whether prompts over the window are left out if the generator truncates others; the prompts'
+            rule has the same parameter. ``stage``: the name and wildcards of one stage, for a rule with a mapping per
+            stage. ``planned``: like ``prompts``, but estimated; the plan reads these while the real prompts await
+            answers.
         """
         return []
 
@@ -385,7 +386,7 @@ class Annex:
             study: The study.
 
         Returns:
-            Path patterns, by dataset and generator; none by default.
+            Path patterns, keyed by dataset and generator; by default there are none.
         """
         return []
 
@@ -396,7 +397,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The sentences; none by default.
+            The sentences; by default there are none.
         """
         return []
 
@@ -407,7 +408,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The files; none by default.
+            The files; by default there are none.
         """
         return []
 
@@ -429,7 +430,7 @@ class Annex:
 
 
 def template_folders() -> list[Path]:
-    """Return the folders of annexes with templates of pages."""
+    """Return the annexes' folders with page templates."""
     return sorted(
         folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
     )
@@ -437,7 +438,7 @@ def template_folders() -> list[Path]:
 
 @cache
 def packages() -> dict[str, str]:
-    """Return the package of every annex, by its name."""
+    """Return every annex's package, keyed by name."""
     own = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
     if twice := sorted({*own} & extensions("Annex").keys()):
         raise InputError(f"entry point Annex.{twice[0]}", "the name of an annex that ragrelay has", "another name")
@@ -446,7 +447,7 @@ def packages() -> dict[str, str]:
 
 @cache
 def annexes() -> tuple[Annex, ...]:
-    """Return the annexes of the installed packages, in their order."""
+    """Return the installed packages' annexes, in order."""
     modules = [import_extension(f"{package}.annex") for package in packages().values()]
     classes = [annex for module in modules for annex in classes_of(module, Annex)]
     return tuple(sorted((one() for one in classes), key=lambda annex: annex.order))

@@ -1,4 +1,4 @@
-"""Define the error for input that a user can correct, and help to word it."""
+"""Define the error for input that users can correct, with helpers for its wording."""
 
 import difflib
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ class InputError(ValueError):
 
 
 class RequestError(InputError):
-    """A request that no start of the engine can make possible, such as a prompt that is too long for the window.
+    """A request that no engine start can make possible, such as a prompt that is too long for the window.
 
-    It follows from the configuration and the inputs of a job alone.
+    It follows from a job's configuration and inputs alone.
     """
 
 
 class ConfigKey(str):
-    """A key of the configuration, as messages write it. ``/`` appends a key, or the index of an item of a list."""
+    """A configuration key, as messages write it. ``/`` appends a key, or a list item's index."""
 
     path: str
 
@@ -54,13 +54,13 @@ def printable(text: str) -> str:
 
 
 def one_of(known: Iterable[object], *given: object) -> str:
-    """Return ``one of a, b, c``, with a hint if one of them is similar to one of ``given``."""
+    """Return ``one of a, b, c``, with a hint if one of them resembles an entry in ``given``."""
     names = [str(name) for name in known]
     return "one of " + ", ".join(names) + nearest(names, *given)
 
 
 def nearest(known: Iterable[str], *given: object) -> str:
-    """Return ``; did you mean 'a'?`` for those of ``known`` that are similar to one of ``given``; empty if none is."""
+    """Return ``; did you mean 'a'?`` for entries in ``known`` that resemble one in ``given``; empty without any."""
     names = list(known)
     near = {match for name in given for match in difflib.get_close_matches(str(name), names, n=1)}
     return f"; did you mean {' and '.join(map(repr, sorted(near)))}?" if near else ""

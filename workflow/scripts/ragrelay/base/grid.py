@@ -22,16 +22,17 @@ class GridSettings(Settings):
         "exceed 4.",
     )
     k: Unique[Annotated[int, Field(ge=1)]] = Field(
-        min_length=1, description="Passages in the context. Zero-shot (k = 0) is always made and never listed."
+        min_length=1,
+        description="Numbers of passages in the context. Zero-shot (k = 0) is always included and never listed.",
     )
     seeds: Unique[Annotated[int, Field(ge=0, le=2**63 - 1)]] = Field(
-        min_length=1, description="Sampling seeds, one generation each."
+        min_length=1, description="Sampling seeds; each generates one answer per prompt."
     )
     generators: Names = Field(description="Names from `generators`.")
     scorers: Names = Field(description="Names from `scorers`.")
     measures: Unique[Text] = Field(
         ["nDCG"],
         min_length=1,
-        description="Retrieval measures in ir_measures' notation without cutoff (each is computed at every k); "
+        description="Retrieval measures in ir_measures' notation without a cutoff (each is computed at every k); "
         "figures show the first.",
     )

@@ -1,9 +1,9 @@
-"""Define kinds of catalogue entries. A kind is a class in a file of its own: its fields are the entry's keys.
+"""Define kinds of catalogue entries. A kind is a class in its own file: its fields are the entry's keys.
 
-A section of the catalogue (retrievers, scorers, …) has a base class, and a package in which every module has one kind
-and the kind's name; other packages add kinds by entry points (extensions). Schema, defaults, key reference, checks,
-inputs and downloads all come from the class, so a new kind only takes a new module there. Snakemake imports the kinds
-of a configuration's entries when it starts, so they import heavy libraries inside methods.
+A catalogue section (retrievers, scorers, …) has a base class and a package in which each module has one kind and the
+kind's name; other packages add kinds through entry points (extensions). Schema, defaults, key reference, checks, inputs
+and downloads all come from the class, so a new kind only needs a new module there. Snakemake imports the kinds of a
+configuration's entries when it starts, so they import heavy libraries inside methods.
 """
 
 import importlib
@@ -64,7 +64,7 @@ class CheckedStudy:
 
 
 class Download(NamedTuple):
-    """A repository of a hub that an entry's ``key`` names; ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A hub repository that an entry's ``key`` names; ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -73,10 +73,10 @@ class Download(NamedTuple):
 
 
 class Kind(Settings):
-    """Base class of all kinds of catalogue entries."""
+    """Base class for all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
-    """Hashes of the modules of the user's functions, by key, and ``outside_code``. No key of the configuration."""
+    """Hashes of the modules with the user's functions, by key, and ``outside_code``. This isn't a configuration key."""
 
     @classmethod
     def known(cls) -> list[str]:
@@ -190,7 +190,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds of a section: subclasses of ``base``, one per module of ``package``, named by the key ``selector``.
+    """A section's kinds: subclasses of ``base``, one per module in ``package``, named by the key ``selector``.
 
     As metadata of a type, it marks a definition, which its kind validates.
     """
@@ -210,11 +210,11 @@ class Kinds(Generic[K]):
         return sorted(own | others.keys())
 
     def module(self, definition: Mapping[str, Any]) -> str:
-        """Return the module of the kind of ``definition``."""
+        """Return the module with the kind of ``definition``."""
         return self._module(definition[self.selector])
 
     def _module(self, name: str) -> str:
-        """Return a kind's module. Entry points, which take 40 ms, are read for a name that ragrelay doesn't have."""
+        """Return a kind's module. Entry points, which take 40 ms, are only read for names that ragrelay lacks."""
         own = f"{self.package}.{name}"
         if own in sys.modules or (str(name).isidentifier() and find_spec(own)):
             return own
@@ -232,23 +232,23 @@ class Kinds(Generic[K]):
         return kinds[0]
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""
+        """Return the kind that ``definition`` (a catalogue entry) asks for, with its keys."""
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
-        """Return the kind with ``keys`` other than None. Types may be converted, unlike those that users write."""
+        """Return the kind with all ``keys`` that aren't None. Types may be converted, unlike those that users write."""
         given = {key: value for key, value in keys.items() if value is not None}
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return ``definition`` with the defaults that depend on its other keys, its keys in sorted order.
+        """Return ``definition`` with sorted keys and the defaults that depend on its other keys.
 
-        Looks up the user's own functions in ``folder``.
+        User functions are looked up in ``folder``.
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Return ``given``, an entry as users write it, with defaults and its keys in sorted order."""
+        """Return ``given``, an entry as users write it, with defaults and sorted keys."""
         check_keys(given, given, [self.selector])
         name = self._named(given[self.selector])
         kind = self[name]
@@ -282,9 +282,9 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys: an entry has the keys of all kinds, with defaults, and uses those of its own.
+    """Kinds that share one set of keys: an entry has all kinds' keys, with defaults, and uses those of its own kind.
 
-    So an overlay may change an entry's kind (by default ``default``) without its other keys.
+    So an overlay may change an entry's kind (by default ``default``) without changing its other keys.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -297,7 +297,7 @@ class MergedKinds(Kinds[K]):
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds use."""
+        """Raise InputError if ``given``, an entry without its defaults, has a key that only other kinds use."""
         own = self[given.get(self.selector, self.default)].model_fields
         for key in given:
             if key not in own and key != self.selector:
@@ -318,7 +318,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """Return the JSON Schema of an entry: an object with the keys of all kinds. Descriptions name the required."""
+        """Return the JSON Schema of an entry: an object with all kinds' keys. Descriptions name required keys."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
@@ -335,7 +335,7 @@ class MergedKinds(Kinds[K]):
 
 @cache
 def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
-    """Return a model with the keys of all ``kinds``, in which keys that only some kinds require may be absent."""
+    """Return a model with the keys of all ``kinds``; keys that only some kinds require may be absent."""
     fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
     for field in fields.values():
         if field.is_required():

@@ -1,7 +1,7 @@
-"""Define typed mappings of the configuration, with messages for values that do not fit.
+"""Define typed mappings for the configuration, with messages for values that don't fit.
 
 pydantic validates, and makes the JSON Schema. This module adds keys that may be absent but not null, and types whose
-messages say what is expected (config/messages.py completes the messages).
+messages say which values are expected (config/messages.py completes the messages).
 """
 
 import functools
@@ -36,11 +36,11 @@ TYPES = {
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
     "bool_type": "true or false",
 }  # fmt: skip
-"""What is expected, by pydantic's error for a wrong type."""
+"""The expected value, keyed by pydantic's error for a wrong type."""
 
 
 class RefusedError(ValueError):
-    """The error of a validator, with both halves of its message. ``key``: the key, if it validates a mapping."""
+    """A validator's error, with both halves of its message. ``key``: the key, if the validator checks a mapping."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)
@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a text that has to match ``pattern`` from end to end. ``format`` names it in the JSON Schema."""
+    """Marks a text that has to match ``pattern`` completely. ``format`` names it in the JSON Schema."""
 
     pattern: str
     expected: str
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that has to be one of ``names()``, which is called only to check a value."""
+    """Marks a value that has to be one of ``names()``, which is only called to check a value."""
 
     names: Callable[[], Collection[str]]
 
@@ -99,7 +99,7 @@ class _OrNull:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
-        """Validate ``value``. The message for a value of another type says that null is accepted."""
+        """Validate ``value``. If the value has another type, the message says that null is accepted."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -121,7 +121,7 @@ def _no_value_twice(given: Any) -> Any:
 
 
 Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
-"""A list that has each value once."""
+"""A list without repeated values."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
 """A function that you wrote, as ``module:function``. ragrelay checks it and hashes it into the entry's ``code``."""
@@ -139,7 +139,7 @@ Text = Annotated[str, Field(min_length=1)]
 # Snakemake reads text in braces as a wildcard, in paths and in params.
 PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
-"""A user's path."""
+"""A path that a user wrote."""
 DATASET_PATH = Matching(
     r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
 )
@@ -240,7 +240,7 @@ class Settings(BaseModel):
 
 
 def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
-    """Raise the error of a validator for unknown keys of ``given``, or else for missing ones."""
+    """Raise a validator's error for unknown keys in ``given``, or else for missing ones."""
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
@@ -248,14 +248,14 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
 
 
 def _plain(value: Any) -> Any:
-    """Return ``value`` with mappings in place of Settings, and the keys of every mapping sorted."""
+    """Return ``value`` with mappings instead of Settings, and with every mapping's keys sorted."""
     if isinstance(value, Settings):
         return value.mapping()
     return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
 
 
 def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
-    """Write ``parts`` (``$defs``) out in pydantic's JSON Schema, and leave null only where it is accepted."""
+    """Write out ``parts`` (``$defs``) in pydantic's JSON Schema, and keep null only where it is accepted."""
     finished = dict(schema)
     if finished.pop("finished", False):  # a kind's, made of its properties()
         return finished

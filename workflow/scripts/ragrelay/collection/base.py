@@ -52,14 +52,14 @@ class Collection(ABC):
             docnos: Passage ids.
 
         Returns:
-            Text by docno; ids without a text in the corpus are left out.
+            Texts, keyed by docno; ids without a text in the corpus are left out.
         """
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
         """Choose the texts in which characters are counted.
 
         Args:
-            judged: The judged passages' texts by docno.
+            judged: The judged passages' texts, keyed by docno.
 
         Returns:
             The texts in ``judged``, or in all passages if the collection reads them anyway.
@@ -74,7 +74,7 @@ class Collection(ABC):
             docnos: Passage ids.
 
         Returns:
-            Title by docno; passages without a title are left out.
+            Titles, keyed by docno; passages without a title are left out.
         """
 
     @abstractmethod

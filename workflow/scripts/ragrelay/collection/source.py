@@ -1,4 +1,4 @@
-"""Base class of sources of datasets."""
+"""Base class for dataset sources."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -98,7 +98,7 @@ class DatasetSource(Kind):
             folder: Where relative paths are looked up.
 
         Returns:
-            The paths; none by default.
+            The paths; by default there are none.
         """
         return []
 

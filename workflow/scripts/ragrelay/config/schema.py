@@ -53,10 +53,10 @@ Share = Annotated[float, Field(gt=0, le=1), WrapValidator(_as_written)]
 class PathvarsSettings(Settings):
     """Snakemake's path variables, to move `<results>`, `<logs>` or `<benchmarks>` elsewhere."""
 
-    results: File | None = Field(None, description="Folder of the study's results, instead of `results/<study>`.")
-    logs: File | None = Field(None, description="Folder of the jobs' logs, instead of `logs/<study>`.")
+    results: File | None = Field(None, description="Folder for the study's results, instead of `results/<study>`.")
+    logs: File | None = Field(None, description="Folder for the jobs' logs, instead of `logs/<study>`.")
     benchmarks: File | None = Field(
-        None, description="Folder of the jobs' measured times, instead of `results/<study>/benchmarks`."
+        None, description="Folder for the jobs' measured times, instead of `results/<study>/benchmarks`."
     )
 
 
@@ -93,14 +93,14 @@ class PrimarySettings(Settings):
     )
     reference: str | None = Field(
         None,
-        description="The retriever to compare it with; by default the reference retriever if that ranks, or else "
-        "the first that does.",
+        description="The retriever to compare it with; by default the reference retriever if it ranks, otherwise the "
+        "first that does.",
     )
-    ordering: str | None = Field(None, description="By default the grid's first.")
-    k: int | None = Field(None, ge=1, description="By default the grid's largest.")
-    references: str | None = Field(None, description="By default the lowest grade of each dataset.")
-    measure: str | None = Field(None, description="By default the grid's first.")
-    scorer: str | None = Field(None, description="By default the grid's first.")
+    ordering: str | None = Field(None, description="By default the grid's first ordering.")
+    k: int | None = Field(None, ge=1, description="By default the grid's largest k.")
+    references: str | None = Field(None, description="By default each dataset's lowest grade.")
+    measure: str | None = Field(None, description="By default the grid's first ordering.")
+    scorer: str | None = Field(None, description="By default the grid's first ordering.")
 
 
 class AnalysisSettings(Settings):
@@ -110,29 +110,29 @@ class AnalysisSettings(Settings):
         10000,
         ge=100,
         le=1000000,
-        description="Bootstrap resamples for intervals of r and permutations of the paired test.",
+        description="Number of bootstrap resamples for r's intervals and of permutations for the paired test.",
     )
-    seed: int = Field(0, ge=0, description="Seed of the bootstrap and the permutations.")
+    seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(
-        "rel", description="The retriever that the mark † compares with; null for none."
+        "rel", description="The retriever that the mark † compares with; null means none."
     )
     empty_rankings: Literal["zero", "left_out"] = Field(
         "zero",
-        description="What happens if a retriever finds nothing for a query: `zero` uses the zero-shot answer (P_k "
-        "= P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that "
+        description="What happens if a retriever finds nothing for a query: `zero` uses the zero-shot answer (P_k = "
+        "P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that "
         "retriever's cells. Judged retrievers (oracle, graded, position) always leave it out.",
     )
     equivalence_margin: float = Field(
         0.02,
         gt=0,
-        description="How far a retriever's mean P may be from the reference retriever's, in either direction, to "
-        "count as equivalent. The default is meant for BERTScore; it applies to all scorers except those "
-        "that ask a judge.",
+        description="How far a retriever's mean P may be from the reference retriever's, in either direction, to count "
+        "as equivalent. The default is meant for BERTScore; it applies to all scorers except those that "
+        "ask a judge.",
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, "
-        "answers are only better, worse or undecided, as they are for a judge without a margin here.",
+        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, answers "
+        "are only better, worse or undecided, as they are for a judge without a margin here.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -140,24 +140,24 @@ class AnalysisSettings(Settings):
 class CoreSettings(Settings):
     """A catalogue of datasets, retrievers, generators and scorers by name, and a grid that selects from it."""
 
-    study: Name = Field(description="Name of the study; its results go under `results/<study>/`.")
+    study: Name = Field(description="Name of the study; its results go to `results/<study>/`.")
     cache_dir: File = Field(
         "cache",
-        description="Folder for expensive results that studies share (answers, scores, reference embeddings, "
-        "indexes); a leading `~` is the home directory.",
+        description="Folder for expensive results that studies share (answers, scores, reference embeddings, indexes); "
+        "a leading `~` is the home directory.",
     )
     cache_mode: Literal["read-write", "read-only"] = Field(
         "read-write",
-        description="`read-only` for a shared cache that this study must not write to: cached results are used, "
-        "and a job that needs anything else ends with a one-line error before it starts an engine, encodes a "
+        description="`read-only` for a shared cache that this study must not write to: cached results are used, and a "
+        "job that needs anything else ends with a one-line error before it starts an engine, encodes a "
         "text or builds an index.",
     )
     stage_models: File | None = Field(
         None,
         description="Folder on a node's local storage, such as `$TMPDIR`, to which the node's first job copies its "
         "model; vLLM then reads the copy. Variables are expanded in the job. If there is no room, or the "
-        "variable is not set, the model is read from its original folder. Copies stay until the node removes "
-        "them.",
+        "variable isn't set, the model is read from its original folder. Copies stay until the node "
+        "removes them.",
     )
     prune: Literal["remove"] | None = Field(
         None,
@@ -179,10 +179,10 @@ class CoreSettings(Settings):
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="Share of 5-grams (of whichever text has fewer) from which a reference counts as a near copy "
-        "of a passage in the context, and so as seen; a reference with a passage's docno is always seen. "
-        "With `null`, only the docno counts. This decides the unseen reference sets and the share of copied "
-        "references.",
+        description="Share of 5-grams (of whichever text has fewer) at or above which a reference counts as a near "
+        "copy of a passage in the context, and so as seen; a reference with a passage's docno is always "
+        "seen. With `null`, only the docno counts. This decides the unseen reference sets and the share of "
+        "copied references.",
     )
     context_use: bool = Field(
         False,
@@ -191,8 +191,8 @@ class CoreSettings(Settings):
     )
     questions: Unique[ClassName] | None = Field(
         None,
-        description="Your own questions to a model, each a class as `module:Class` in the folder where Snakemake "
-        "is started, or in an installed module ([add a question](../docs/add-a-question.md)).",
+        description="Your own questions to a model, each a class as `module:Class` in the folder where you start "
+        "Snakemake, or in an installed module ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(

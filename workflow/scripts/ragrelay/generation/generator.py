@@ -1,4 +1,4 @@
-"""Define the base classes of generators' engines, with the keys that all engines share."""
+"""Define the base classes for generators' engines, with the keys that all engines share."""
 
 import datetime
 import json
@@ -18,17 +18,17 @@ from ragrelay.prompting.templates import Template
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
-"""Decoding keys that came later; they do nothing at their defaults."""
+"""Decoding keys that were added later; they do nothing at their defaults."""
 NEUTRAL: Mapping[str, float] = {
     "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "min_tokens": 0,
 }  # fmt: skip
-"""Values of decoding keys that do nothing."""
+"""Values at which decoding keys do nothing."""
 SERVED, SYSTEM = "served_model", "system_fingerprint"
-"""Settings that an endpoint's replies name: the model that made them and its system, several joined by SEVERAL."""
+"""Settings that an endpoint's replies name: the model and its system, joined by SEVERAL if there are several."""
 SEVERAL = " + "
 ENDPOINT = "endpoint"
-"""The device of an endpoint."""
+"""An endpoint's device."""
 DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
@@ -46,20 +46,20 @@ class Request:
     prompt: str = ""
     system: str = ""
     begun: str = ""
-    """The start mark of a thought that the prompt ends within; the stored thought begins with it."""
+    """The start mark of a thought that the prompt leaves open; the stored thought begins with it."""
     said: str = ""
-    """The beginning of the answer, which the prompt ends with: what the last token of a thought has after its mark."""
+    """The beginning of the answer, which ends the prompt: the text after the mark in a thought's last token."""
     budget: int = 0
-    """Most tokens of the thought before the answer; 0: the generator's."""
+    """Maximum tokens in the thought before the answer; 0 means the generator's own maximum."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """The key of the answer in its store."""
+        """The answer's key in its store."""
         return self.prompt_id, self.seed
 
     @property
     def size(self) -> int:
-        """The length of the prompt: in tokens, or in characters where its text is sent."""
+        """The prompt's length: in tokens, or in characters if its text is sent."""
         return len(self.token_ids) or len(self.system) + len(self.prompt)
 
 
@@ -68,17 +68,17 @@ Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
 
 
 class Maker(Protocol):
-    """What a part's metadata says of the engine that made its rows."""
+    """A part's metadata about the engine that made its rows."""
 
     name: str
     version: str
     device: str
     settings: dict[str, str]
-    """More metadata: settings that affect a sample (SETTINGS of job.py), and the number of engines."""
+    """More metadata: settings that affect a sample (SETTINGS in job.py), and the number of engines."""
 
 
 class Engine(Maker, Protocol):
-    """The interface that a job needs of an engine."""
+    """The interface of engines for jobs."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
@@ -108,7 +108,7 @@ class GeneratorKind(Kind):
     likeliest."""
 
     notice: Text | None = Field(
-        None, description="A notice for readers of reports on its answers, shown at the top of the page."
+        None, description="A notice for readers of reports on the generator's answers, shown at the top of the page."
     )
 
     @classmethod
@@ -121,7 +121,7 @@ class GeneratorKind(Kind):
             cache_dir: The cache, where model files' hashes are stored; None to store none.
 
         Returns:
-            Plain values by name.
+            Plain values, keyed by name.
         """
         raise NotImplementedError
 
@@ -134,7 +134,7 @@ class GeneratorKind(Kind):
             folder: Where relative paths are looked up.
 
         Returns:
-            The values from ``decisive`` that were different; none by default.
+            The values from ``decisive`` that were different; by default there are none.
         """
         return {}
 
@@ -173,7 +173,7 @@ class GeneratorKind(Kind):
 
     @classmethod
     def thought_budget(cls, definition: Mapping[str, Any]) -> int:
-        """Look up the longest thought that is generated in a separate request before the answer's.
+        """Look up the maximum length of a thought that is generated in a separate request before the answer's.
 
         Args:
             definition: The generator's definition.
@@ -198,7 +198,7 @@ class GeneratorKind(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in its name; none by default.
+            Each path with the values in its name; by default there are none.
         """
         return []
 
@@ -224,8 +224,8 @@ class ThinkingSettings(Settings):
     budget: int | None = Field(
         None,
         ge=1,
-        description=f"Longest thought in tokens; by default {BUDGET}, or the room that prompt and `max_tokens` "
-        "leave in the window if that is less. A longer thought is cut there and the end mark added.",
+        description=f"Longest thought in tokens; by default {BUDGET}, or less if prompt and `max_tokens` leave less "
+        "room in the window. A longer thought is cut there and the end mark added.",
     )
 
 
@@ -239,10 +239,9 @@ class Generator(GeneratorKind):
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
     tokenizer: Model | None = Field(
         None,
-        description="Local folder or hub id of a tokenizer: with a GGUF file, a replacement for the file's "
-        "tokenizer; with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly "
-        "as vLLM in the job would get them, and checked against `max_model_len`. Without it they are sent as "
-        "text.",
+        description="Local folder or hub id of a tokenizer: with a GGUF file, a replacement for the file's tokenizer; "
+        "with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly as vLLM in "
+        "the job would get them, and checked against `max_model_len`. Without it they are sent as text.",
     )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
@@ -251,26 +250,26 @@ class Generator(GeneratorKind):
         "parts, and not as raw completions.",
     )
     chat_template_kwargs: dict[str, Any] = Field(
-        {}, description="Arguments of the chat template, e.g. `{enable_thinking: false}`."
+        {}, description="Arguments for the chat template, e.g. `{enable_thinking: false}`."
     )
     date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
-        description="Date (YYYY-MM-DD) that the chat template writes instead of today's; required if a template "
-        "reads the clock, because prompts would change from day to day.",
+        description="Date (YYYY-MM-DD) that the chat template writes instead of today's; required if a template reads "
+        "the clock, because prompts would change from day to day.",
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
         description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: "
         '4096}`, only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
-        "`max_tokens`, `stop` and answer measures apply after the thought, which has a separate budget; with "
-        "a chat endpoint without `tokenizer` they apply to both together. If a thought doesn't end, there is "
-        "no answer. Required if the tokenizer or its chat template has thought marks.",
+        "`max_tokens`, `stop` and answer measures apply after the thought, which has a separate budget; with a chat "
+        "endpoint without `tokenizer` they apply to both together. If a thought doesn't end, there is no answer. "
+        "Required if the tokenizer or its chat template has thought marks.",
     )
     max_model_len: int | None = Field(None, ge=16, description="Window in tokens; by default the model's.")
     over_window: Literal["error", "truncate"] = Field(
         "error",
-        description="What happens to a prompt that is longer than the window: an error, or it loses complete "
-        "passages from the end of the ranking, and is counted.",
+        description="What happens to a prompt that is longer than the window: `error` ends the job; `truncate` drops "
+        "complete passages from the end of the ranking, and counts them.",
     )
     temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(0.3, description="Sampling temperature; 0 is greedy.")
     top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
@@ -306,16 +305,16 @@ class Generator(GeneratorKind):
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Answer tokens per second from one engine, including the time for their prompts, for "
-        "`snakemake plan`; by default the speed of earlier jobs.",
+        description="Answer tokens per second from one engine, including the time for their prompts, for `snakemake "
+        "plan`; by default the speed of earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(
-        False, description="Run code that comes with the model. Off unless you trust its author."
+        False, description="Run code that comes with the model. Leave this off unless you trust the model's author."
     )
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Raise InputError if a local tokenizer or chat template has marks of thought and ``thinking`` is missing."""
+        """Raise InputError if a local tokenizer or chat template has thought marks and ``thinking`` is missing."""
         marks = self.thinking.marks if isinstance(self.thinking, ThinkingSettings) else self.thinking
         if marks == NO_THOUGHT and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
             raise InputError(f"{place}.thinking.budget'", "a key without effect", "marks other than none")
@@ -340,7 +339,7 @@ GENERATOR_KINDS = MergedKinds(GeneratorKind, "ragrelay.generation.engines", "eng
 
 
 def is_asked(definition: Mapping[str, Any]) -> bool:
-    """Return whether jobs ask an engine for the generator's answers."""
+    """Return whether jobs request the generator's answers from an engine."""
     return GENERATOR_KINDS[definition["engine"]].asked
 
 
@@ -373,10 +372,10 @@ def check_generator(
 def check_judge(
     place: str, name: str, template: Callable[[], Template], study: CheckedStudy, begins: str = "", writes: bool = False
 ) -> None:
-    """Raise InputError if the generator ``name`` can't give probabilities of words for prompts of ``template``.
+    """Raise InputError if the generator ``name`` can't give word probabilities for prompts from ``template``.
 
-    ``begins``: the text that its replies are made to begin with. ``writes``: whether it also writes texts of a fixed
-    form, as only an engine that scores texts does.
+    ``begins``: the text that its replies are made to begin with. ``writes``: whether it also writes texts in a fixed
+    form, which only an engine that scores texts can do.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -414,14 +413,14 @@ def check_scores(place: str, generator: Mapping[str, Any]) -> None:
 
 
 def check_gives_words(place: str, generator: Mapping[str, Any]) -> None:
-    """Raise InputError for a generator whose engine can't give the probabilities of words."""
+    """Raise InputError for a generator whose engine can't give word probabilities."""
     _check_able("gives_words", place, generator, f"engine: {generator['engine']}", "{}")
 
 
 def _check_able(ability: str, place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
     """Raise InputError, with ``found`` and ``expected``, if the engine lacks an ``ability``, a flag of GeneratorKind.
 
-    In ``expected``, ``{}`` stands for the engines that have it.
+    In ``expected``, ``{}`` stands for the engines with that ability.
     """
     if not getattr(GENERATOR_KINDS[definition["engine"]], ability):
         able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if getattr(GENERATOR_KINDS[name], ability))
@@ -429,7 +428,7 @@ def _check_able(ability: str, place: str, definition: Mapping[str, Any], found: 
 
 
 def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None:
-    """Raise InputError if a reply can't be made to begin with the text ``begins``: in a chat that is sent as texts."""
+    """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as texts."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
         found = f"a reply that begins with {begins!r}, of a chat behind an endpoint"
@@ -439,10 +438,10 @@ def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None
 
 
 def check_unthinking(place: str, definition: Mapping[str, Any], other: str = "judge") -> None:
-    """Raise InputError for a generator that thinks, if what is scored would be read inside its open thought.
+    """Raise InputError for a generator that thinks, if scores would be read inside its open thought.
 
-    This is so at the beginning of its turn, where its thought comes before each answer. ``other``: what else to name
-    at ``place``.
+    This happens at the beginning of its turn, where its thought comes before each answer. ``other``: another
+    alternative to name at ``place``.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

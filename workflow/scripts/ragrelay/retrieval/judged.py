@@ -36,12 +36,12 @@ class Judged(Bringing):
 
     filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
-        description="What follows the drawn passages (in `graded` and `position`, what replaces judged "
-        "non-relevant ones): unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged "
-        "passages from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` "
-        "is for that query only), or `nothing`.",
+        description="What follows the drawn passages (in `graded` and `position`, what replaces judged non-relevant "
+        "passages): unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged passages "
+        "from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` is for "
+        "that query only), or `nothing`.",
     )
-    ranking: Name | None = Field(None, description="The retriever of `filler: unjudged`.")
+    ranking: Name | None = Field(None, description="The retriever that gives passages for `filler: unjudged`.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a ranking and a file are named where one is needed, and only there."""

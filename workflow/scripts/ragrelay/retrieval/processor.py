@@ -1,4 +1,4 @@
-"""Define the base class of processors, which change the texts of a query's passages before these enter a prompt."""
+"""Define the base class for processors, which change the texts of a query's passages before they enter a prompt."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ class Passage(NamedTuple):
 Process = Callable[[str, Sequence[Passage]], Sequence[tuple[str, str]]]
 """A processor ready for work: takes a query's text and its passages, best first, and returns docnos with new texts.
 
-A passage that is left out, or whose text is blank, is not shown. Orderings lay out what it returns, first to last.
+A passage that is left out, or whose text is blank, is not shown. Orderings lay out its result, first to last.
 """
 
 
@@ -43,7 +43,7 @@ class Processor(Kind):
             cache_dir: The cache, where model files' hashes are stored.
 
         Returns:
-            Plain values by name.
+            Plain values, keyed by name.
         """
         raise NotImplementedError
 

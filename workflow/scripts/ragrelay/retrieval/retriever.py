@@ -1,4 +1,4 @@
-"""Define the base class of retrievers, and list the other retrievers on which a retriever depends."""
+"""Define the base class for retrievers, and list the other retrievers on which a retriever depends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Retriever(Kind):
         """List the retrievers whose runs it uses.
 
         Returns:
-            Pairs: the key that names the retriever, and its name; none by default.
+            Pairs: the key that names the retriever, and its name; by default there are none.
         """
         return []
 
@@ -87,7 +87,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; none by default.
+            Their paths; by default there are none.
         """
         return []
 
@@ -98,7 +98,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; none by default.
+            Their paths; by default there are none.
         """
         return []
 
@@ -122,7 +122,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in its name; none by default.
+            Each path with the values in its name; by default there are none.
         """
         return []
 
@@ -142,7 +142,7 @@ class Retriever(Kind):
             definition: The index definition.
 
         Returns:
-            Plain values by name; by default the definition itself.
+            Plain values, keyed by name; by default the definition itself.
         """
         return dict(definition)
 
@@ -189,7 +189,7 @@ class Retriever(Kind):
             queries: Columns qid, query.
 
         Returns:
-            Mappings with ``what`` and ``count``; none by default.
+            Mappings with ``what`` and ``count``; by default there are none.
         """
         return []
 
@@ -217,7 +217,7 @@ class Bringing(Retriever):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset of the grid has a file, if there is the key."""
+        """Check that every dataset in the grid has a file, if the key is set."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             for path in self.brought(dataset):
@@ -225,7 +225,7 @@ class Bringing(Retriever):
                     raise InputError(place + ".passages'", f"no file {study.folder / path}", "JSON lines of passages")
 
     def brought(self, dataset: str) -> list[str]:
-        """Return the dataset's file, if there is the key."""
+        """Return the dataset's file, if the key is set."""
         return [] if self.passages is None else [file_of(self.passages, dataset)]
 
 

@@ -1,4 +1,4 @@
-"""Define the base class of scorers that ask a generator about each answer and read probabilities of fixed words."""
+"""Define the base class for scorers that ask a generator about each answer and read probabilities of fixed words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -142,18 +142,18 @@ class JudgeScorer(Scorer):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; none by default.
+            Their paths; by default there are none.
         """
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
-        """Estimate the data from ``own`` for the plan, as long as its files don't exist.
+        """Estimate the data from ``own`` for the plan, while its files don't exist yet.
 
         Args:
             qids: Query ids.
 
         Returns:
-            Estimates by qid; none by default.
+            Estimates, keyed by qid; by default there are none.
         """
         return {}
 
@@ -164,13 +164,13 @@ class JudgeScorer(Scorer):
             paths: The files that ``own_inputs`` lists.
 
         Returns:
-            Data by qid; none by default.
+            Data, keyed by qid; by default there are none.
         """
         return {}
 
 
 def judge_scorer(definition: Mapping[str, Any]) -> JudgeScorer:
-    """Return the scorer of a definition from the configuration."""
+    """Return the scorer for a definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, JudgeScorer):
         raise TypeError(f"{scorer} is no JudgeScorer")

@@ -1,4 +1,4 @@
-"""Define base classes of scorers that compare one answer with one reference at a time."""
+"""Define base classes for scorers that compare one answer with one reference at a time."""
 
 import logging
 from collections import deque
@@ -21,11 +21,11 @@ Values = tuple[float, float, float] | float
 """Precision, recall and F1, or a single value."""
 Pair = Callable[[str, str], Values]
 Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
-"""A function of many pairs: answers, and as many references."""
+"""A function for many pairs: answers, and equally many references."""
 SQUAD = 2
-"""To be raised by hand when a change in squad.py changes scores."""
+"""Raise this number by hand when a change in squad.py changes scores."""
 OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
-"""What sees words that others do not."""
+"""Alternatives that read the words which other scorers miss."""
 LOOK_ALIKES = (
     "typographic quotes or dashes, full-width or invisible characters, which its published definition tells apart from "
     "ordinary ones"
@@ -45,7 +45,7 @@ class PairScorer(MeasuredScorer):
         """Collect everything that determines its scores, including the kind.
 
         Returns:
-            Plain values by name.
+            Plain values, keyed by name.
         """
         raise NotImplementedError
 
@@ -94,7 +94,7 @@ class GoldPairScorer(PairScorer):
 
 
 class PairMeasure:
-    """A ``scorer`` of pairs of texts. ``decisive`` has everything that determines its numbers."""
+    """A ``scorer`` for pairs of texts. ``decisive`` has everything that determines its numbers."""
 
     def __init__(self, scorer: PairScorer) -> None:
         self.scorer, self.decisive, self.pairs = scorer, scorer.decisive(), scorer.pairs()
@@ -106,7 +106,7 @@ class PairMeasure:
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Raise InputError for answers whose letters the scorer drops, and warn of characters that look like others."""
+        """Raise InputError for answers whose letters the scorer drops, and warn about look-alike characters."""
         if not self.scorer.as_published:
             return
         tokens, alike = self.scorer.words() or list, list[bool]()

@@ -45,7 +45,7 @@ class Measure(Protocol):
     """A scorer that is ready for work."""
 
     fingerprint: str
-    """Changes with everything that changes the scores."""
+    """A value that changes with everything that changes the scores."""
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
         """Prepare a dataset's references, unless an earlier job did.
@@ -97,7 +97,7 @@ class Scorer(Kind):
         """List the generators that it asks.
 
         Returns:
-            Their names; none by default.
+            Their names; by default there are none.
         """
         return []
 
@@ -108,7 +108,7 @@ class Scorer(Kind):
             grades: The dataset's reference grades, each with its lowest label.
 
         Returns:
-            Lowest label by set: the grades, or a single set with label 0 if it doesn't use judged passages.
+            Lowest label, keyed by set: the grades, or a single set with label 0 if it doesn't use judged passages.
         """
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
@@ -142,7 +142,7 @@ SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 
 def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: int = 1) -> Measure:
-    """Return the scorer of a definition from the configuration, ready for work."""
+    """Return the scorer for a definition in the configuration, ready for work."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):
         raise TypeError(f"{scorer} is no MeasuredScorer")

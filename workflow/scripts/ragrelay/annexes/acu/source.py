@@ -1,4 +1,4 @@
-"""Define the base classes of sources of claims and of the formats of their files."""
+"""Define the base classes for sources of claims and for their file formats."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ class ClaimSource(Kind):
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Name all the claims together, for error messages.
+        """Describe all the claims together, for error messages.
 
         Returns:
             The name.
@@ -41,7 +41,7 @@ class ClaimSource(Kind):
         """List your files that it reads.
 
         Returns:
-            Their paths; none by default.
+            Their paths; by default there are none.
         """
         return []
 
@@ -79,11 +79,11 @@ class RivalStatements(ClaimFormat):
     """A format whose records have two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> "Records":
-        """Return the rows of the statement that is the claim in the paper."""
+        """Return the rows for the statement that is the claim in the paper."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return the rows of one statement of each record, or with ``rivals`` of both."""
+        """Return the rows for one statement in each record, or for both with ``rivals``."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
 def prepare_claims(definition: Mapping[str, Any]) -> "pl.DataFrame":
-    """Read the claims of an entry of the catalogue ``claims`` (see claims_frame)."""
+    """Read the claims for an entry in the catalogue ``claims`` (see claims_frame)."""
     from ragrelay.annexes.acu.claims import claims_frame
 
     source = CLAIM_KINDS.of(definition)
@@ -107,10 +107,10 @@ def recast(
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
 ) -> "Records":
-    """Yield two rows for each of ``claimed``, names of STATEMENTS: the claim with its own evidence, and the rival's.
+    """Yield two rows for each of the STATEMENTS in ``claimed``: the claim with its own evidence, and with the rival's.
 
-    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are by statement; ``name``
-    begins the ids. The two rows of one claim follow the scripts ``src/recast`` of Hagström et al., ACL 2025.
+    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are keyed by statement;
+    ``name`` begins the ids. The two rows per claim follow the scripts in ``src/recast`` by Hagström et al., ACL 2025.
     """
     for statement in claimed:
         verdict = verdicts[statement]

@@ -11,7 +11,7 @@ class CompareSettings(Settings):
     """Which finished studies `snakemake compare` sets side by side."""
 
     before: File = Field(
-        description="Name of a study, whose results are in `results/<name>/`, or the path of their folder (with a `/`)."
+        description="A study's name, if its results are in `results/<name>/`, or its folder's path (with a `/`)."
     )
     after: File | Annotated[Unique[File], Field(min_length=1)] = Field(
         description="The other study, or a list of studies that are each compared with `before`. You can compare a "
@@ -19,9 +19,9 @@ class CompareSettings(Settings):
     )
     pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
         {},
-        description="Different names to compare with each other, from `before` to `after`, by section: "
-        "`{retrievers: {bm25: monot5}}`. With several studies, a pair applies to those that have the name. "
-        "Equal names are always compared, and so are the two studies' only generators.",
+        description="Different names to compare with each other, from `before` to `after`, by section: `{retrievers: "
+        "{bm25: monot5}}`. With several studies, a pair applies to the studies that have the name. Equal "
+        "names are always compared, and so are the two studies' only generators.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Base classes of interventions, which change one passage of a context and say what its effect is."""
+"""Base classes for interventions, which change one passage in a context and define its effect."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
-"""Arms: the context as it was, and what the passage that is changed is judged."""
+"""Arms: the unchanged context, and the judgement of the changed passage."""
 OF_ARMS = {RELEVANT: "a relevant passage", OTHER: "a passage judged non-relevant",
            BETWEEN: "a passage judged neither, or unjudged", UNCHANGED: "the context as it was"}  # fmt: skip
 ROW = ["qid", "draw", "place"]
@@ -107,9 +107,9 @@ class Intervention(Kind):
         description="Names from `grid.retrievers`, whose contexts are changed."
     )
     k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="Context sizes from `grid.k` to use; by default all."
+        None, description="Context sizes to use from `grid.k`; by default all of them."
     )
-    ordering: str | None = Field(None, description="Ordering of these contexts; by default the grid's first.")
+    ordering: str | None = Field(None, description="Ordering of the changed contexts; by default the grid's first.")
     max_label: int = Field(0, description="Highest label of a non-relevant passage.")
     seed: int = Field(0, ge=0, description="Seed for drawing passages.")
 
@@ -220,11 +220,11 @@ class OfOwnPassages(Intervention):
         return rows
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context with the passage of ``rank`` (from 0) changed, in the order of ranks and of the prompt."""
+        """Return the context with the passage at ``rank`` (from 0) changed, in rank order and in prompt order."""
         raise NotImplementedError
 
     def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
-        """Return what the change of each passage does."""
+        """Return the effect of changing each passage."""
         import polars as pl
 
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
@@ -240,19 +240,19 @@ class OfOwnPassages(Intervention):
         )
 
     sign: ClassVar[int]
-    """1 if the effect is that of the change, -1 if it is that of having the passage."""
+    """1 if the effect is the change's, -1 if it is the effect of having the passage."""
 
 
 def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
-    """Return ``passages``, in the order of ranks, in that of the prompt."""
+    """Return ``passages``, given in rank order, in prompt order."""
     return tuple(passages[rank] for rank in order)
 
 
 def order_of(k: int, ordering: str, qid: str) -> list[int]:
-    """Return ranks from 0 in the order of the prompt."""
+    """Return ranks from 0 in prompt order."""
     return list(ordered(list(range(k)), ordering, key=qid))
 
 
 INTERVENTION_KINDS = Kinds(Intervention, "ragrelay.annexes.interventions.kinds")
 Definitions = Mapping[str, Mapping[str, object]]
-"""Interventions of the configuration by name."""
+"""The configuration's interventions, keyed by name."""

@@ -13,14 +13,14 @@ class AgreementSettings(Settings):
 
     people: Name | None = Field(
         None,
-        description="The source in `grid.annotations`, of kind `qrels` or `file`, whose labels come from people; "
-        "by default the first of kind `qrels`.",
+        description="The source of human labels in `grid.annotations`, of kind `qrels` or `file`; by default the first "
+        "of kind `qrels`.",
     )
     random_sample: bool = Field(
         False,
-        description="Set this to true if the queries with people's labels are a random sample of all queries, as "
-        "prediction-powered intervals require; without it there are none. Queries chosen by how retrievers "
-        "or judges handled them are not a random sample.",
+        description="Set this to true if the queries with human labels are a random sample of all queries. "
+        "Prediction-powered intervals require this, and are left out otherwise. Queries chosen by how "
+        "retrievers or judges handled them are not a random sample.",
     )
     least_kappa: float = Field(
         0.4,
@@ -51,13 +51,14 @@ class LabelGridKeys(Settings):
 
     annotations: Unique[Name] = Field(
         [],
-        description="Names from `annotations`: the sources of relevance labels to compare; none by default. "
-        "Correlations are computed at every k of the grid from 2 to `annotation_depth`, in `descending` "
-        "order.",
+        description="Names from `annotations`: the sources of relevance labels to compare. By default no sources are "
+        "compared. Correlations are computed at every k of the grid from 2 to `annotation_depth`, in "
+        "`descending` order.",
     )
     annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
         ["P", "Success", "nDCG"],
         min_length=1,
-        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
-        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
+        description="How labels become a number per query: precision (`P`, the mean label), hit ratio (`Success`, the "
+        "highest label), recall (`R`), MAP (`AP`), MRR (`RR`) or `nDCG`. Labels between 0 and 1 only "
+        "support the first two and nDCG.",
     )

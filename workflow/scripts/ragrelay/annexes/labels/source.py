@@ -1,4 +1,4 @@
-"""Base classes of annotation sources, which label how relevant a passage is to a query."""
+"""Base classes for annotation sources, which label how relevant a passage is to a query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 BY_EFFECTS = "passage_effects"
-"""Jobs whose tables sources read: labels from answers to single passages, by a judge, zero-shot scores, labels by gold
-pages, labels from a file, and what passages that are left out do to P."""
+"""Jobs whose tables sources read: labels from answers to single passages, from a judge, from gold pages and from a
+file, zero-shot scores, and the effects of removing passages."""
 PEOPLE_KINDS = ("qrels", "file")
-"""Kinds of sources whose labels may be people's."""
+"""Kinds of sources that may have human labels."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class SourceData:
     passages: "pl.DataFrame"
     """The passages to label: one row per query and passage; columns qid, docno, text."""
     queries: Mapping[str, str]
-    """Query texts by qid."""
+    """Query texts, keyed by qid."""
     qrels: "pl.DataFrame"
     """Judgements: columns qid, docno, label."""
     gold: Mapping[str, Sequence[str]]
-    """Gold answers by qid, if the kind needs them."""
+    """Gold answers, keyed by qid, if the kind needs them."""
     references: Sequence[str]
     """Names of P's reference sets."""
     made: "pl.DataFrame | None" = None
@@ -97,7 +97,7 @@ class AnnotationSource(Kind):
     signed: ClassVar[bool] = False
     """Whether its labels may be below 0, which nDCG counts as 0."""
     relevant_from: ClassVar[float] = 0.5
-    """The lowest label that means relevant, of labels that are no integers."""
+    """The lowest label that means relevant, for labels that aren't integers."""
 
     def parts(self, name: str) -> list[str]:
         """List the sources that its labels come from.
@@ -106,7 +106,7 @@ class AnnotationSource(Kind):
             name: Its name in the configuration.
 
         Returns:
-            Names of sources: its own, unless it is a combination.
+            The sources' names: its own, unless it is a combination.
         """
         return [name]
 
@@ -117,7 +117,7 @@ class AnnotationSource(Kind):
             generators: The study's generators.
 
         Returns:
-            Their names; none by default.
+            Their names; by default there are none.
         """
         return []
 
@@ -128,7 +128,7 @@ class AnnotationSource(Kind):
             dataset: The dataset's name.
 
         Returns:
-            The path; None by default.
+            The path; by default None, which means that there is no file.
         """
         return None
 
@@ -149,7 +149,7 @@ class AnnotationSource(Kind):
         """Check whether its labels are integers, for which every measure is defined. Other labels are at most 1.
 
         Args:
-            catalogue: The definitions of all sources, by name.
+            catalogue: The definitions of all sources, keyed by name.
 
         Returns:
             True if they are integers.
@@ -168,7 +168,7 @@ class AnnotationSource(Kind):
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, data: SourceData) -> float:
-        """Choose the divisor with which combinations scale its labels to 0 to 1.
+        """Choose the divisor that scales its labels to 0 to 1 in combinations.
 
         Args:
             data: The data from which it makes labels.
@@ -214,7 +214,7 @@ class AnnotationSource(Kind):
         return None
 
     def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
-        """Tell real labels from those that stand for a missing label.
+        """Separate real labels from those that stand for a missing label.
 
         Args:
             qrels: The dataset's judgements; columns qid, docno, label.
@@ -266,7 +266,7 @@ class ContinuousSource(AnnotationSource):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Return whether labels are integers: true for sources with a threshold."""
+        """Return whether labels are integers, which is true for sources with a threshold."""
         return self.threshold is not None
 
 
@@ -274,11 +274,11 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs at which labels are aggregated: not k = 1, where an eRAG label equals P, its own target."""
+    """Return the cutoffs for aggregating labels. These exclude k = 1, where an eRAG label equals P, its target."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Replace each combination in ``names`` by its parts; each name comes once."""
+    """Replace each combination in ``names`` by its parts, without repetitions."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

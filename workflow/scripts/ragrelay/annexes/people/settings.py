@@ -10,8 +10,8 @@ class PeopleSettings(Settings):
 
     scorer: Name | None = Field(
         None,
-        description="The scorer in `grid.scorers`, of kind `file`, whose scores come from people. Without it, "
-        "nothing is compared with people.",
+        description="The scorer in `grid.scorers`, of kind `file`, that has the human scores. Without it, nothing is "
+        "compared with people.",
     )
     to_score: int = Field(
         60, ge=1, description="How many answers per dataset `snakemake to_score` draws for people to score next."

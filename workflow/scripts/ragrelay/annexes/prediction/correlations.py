@@ -74,7 +74,7 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
 def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlate correlation between predictors and P over the contexts of one query: WITHIN without the part of the
+    """Correlate predictors with P over the contexts of one query: WITHIN without the part of the
     study.
 
     Only predictors that depend on the retriever count: none before retrieval, and none of answers without context.

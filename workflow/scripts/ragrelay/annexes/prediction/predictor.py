@@ -1,4 +1,4 @@
-"""Define the base class of predictors: one number per query, or per query and context, made without judgements."""
+"""Define the base class for predictors: one number per query, or per query and context, made without judgements."""
 
 import functools
 import importlib
@@ -16,7 +16,7 @@ BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
     "before retrieval", "after retrieval", "before the answer", "after the answer",
 )  # fmt: skip
 STAGES = (BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER)
-"""The stages after which a predictor can be computed, in their order."""
+"""The stages after which a predictor can be computed, in order."""
 PACKAGE = "ragrelay.annexes.prediction.predictors"
 
 
@@ -74,7 +74,7 @@ def predictor_modules() -> list[str]:
 
 @functools.cache
 def classes() -> tuple[type[Predictor], ...]:
-    """Return all predictors, by stage and then in the order of their modules."""
+    """Return all predictors, ordered by stage and then by module."""
     kinds: list[type[Predictor]] = []
     for module in predictor_modules():
         of_module = classes_of(import_extension(module), Predictor)  # type: ignore[type-abstract]
@@ -83,7 +83,7 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Return the predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
+    """Return the study's predictors. ``named``: names that complete predictors' names (see ``Predictor.instances``)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 

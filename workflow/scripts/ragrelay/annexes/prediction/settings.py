@@ -28,12 +28,12 @@ class PredictionSettings(Settings):
     )
     context_perplexity: bool = Field(
         False,
-        description="Score every context after the query, by the generator that answers, with `engine: vllm`: about "
-        "one pass over each passage and over each whole context.",
+        description="Score every context after the query with the generator that answers (`engine: vllm`): about one "
+        "pass over each passage and over each complete context.",
     )
     reranker: Nullable[str] = Field(
         None,
-        description="Name of a retriever of kind `rerank`, whose model scores every passage of the contexts for "
+        description="Name of a retriever of kind `rerank`, whose model scores every passage in the contexts for "
         "`reranker_mean` and `reranker_max`.",
     )
     cross_encoder: Nullable[str] = Field(
@@ -43,7 +43,7 @@ class PredictionSettings(Settings):
     )
     judge: Nullable[str] = Field(
         None,
-        description="Name of one of the grid's annotation sources that ask a generator (`llm`, `graded_llm`), for "
+        description="Name of an annotation source in the grid that asks a generator (`llm`, `graded_llm`), for "
         "`qpp_genre`.",
     )
     agreement_scorers: Unique[str] = Field(
@@ -53,14 +53,14 @@ class PredictionSettings(Settings):
     )
     passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
         None,
-        description="Parquet file with columns docno and quality, `{dataset}` for the dataset's name, for "
-        "`passage_quality_mean` and others: QualT5's scores, or those of any model.",
+        description="Parquet file with columns docno and quality, where `{dataset}` stands for the dataset's name, for "
+        "`passage_quality_mean` and others: QualT5's scores, or any other model's.",
     )
     same_meaning: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="Word F1 from which two answers count as having the same meaning, for `semantic_entropy`.",
+        description="Word F1 at or above which two answers count as having the same meaning, for `semantic_entropy`.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Define the data of predictors: a query with its ranking, the passages of a context, and answers."""
+"""Define the predictors' data: a query with its ranking, a context's passages, and answers."""
 
 import functools
 from collections import Counter
@@ -78,15 +78,15 @@ class Query:
     vector: Array | None = None
     """The query's dense vector; None if the study has none."""
     vectors: Mapping[str, Array] = field(default_factory=dict)
-    """Passages' dense vectors by docno; empty if the study has none."""
+    """Passages' dense vectors, keyed by docno; empty if the study has none."""
     settings: Settings = Settings()
     """The keys in the configuration's section ``prediction``."""
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     """Scores for each of ``texts``, by name (model_scores.py); None for a passage without a score."""
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
-    """The complete context's log-probability per token after the query, by k."""
+    """The complete context's log-probability per token after the query, keyed by k."""
     consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
-    """How consistent answers are over seeds, by scorer, then by ordering and k."""
+    """How consistent answers are over seeds, keyed by scorer, then by ordering and k."""
     shown: Mapping[tuple[str, int], "Query"] | None = None
     """For imported answers and processed contexts, the query with their contexts (with_context), by ordering and k.
 

@@ -11,7 +11,8 @@ class RecheckSettings(Settings):
     answers: int = Field(
         200,
         ge=1,
-        description="How many stored answers per dataset and generator are generated again; all if there are fewer.",
+        description="How many stored answers per dataset and generator are generated again; all of them if there are "
+        "fewer.",
     )
 
 

@@ -17,7 +17,7 @@ class PublishedSettings(Settings):
     )
     labels: File | None = Field(
         None,
-        description="Correlation of annotation sources' labels with P: columns retriever, dataset, annotation, "
+        description="Correlations between annotation sources' labels and P: columns retriever, dataset, annotation, "
         "measure, coefficient (tau or rho), value.",
     )
     label_cost: File | None = Field(
@@ -28,7 +28,7 @@ class PublishedSettings(Settings):
         Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
     ] = Field(
         {},
-        description="This study's names for names in the tables, where they differ, by configuration section: "
+        description="This study's names for names in the tables, if they differ, by configuration section: "
         "`{retrievers: {rel: ideal}}`.",
     )
 

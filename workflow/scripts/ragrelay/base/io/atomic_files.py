@@ -28,7 +28,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, remove it on any error.
 
     The temporary name starts with a dot, so that readers that list files by pattern skip it, and ends like ``path``,
-    since writers look at the suffix (``.gz``, ``.parquet``).
+    because writers look at the suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -43,7 +43,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Do as ``atomic`` for a folder that the caller makes. A ``path`` that another job has made meanwhile stays."""
+    """Like ``atomic``, for a folder that the caller makes. A ``path`` from another job stays."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -72,10 +72,10 @@ def make_folder(path: Path) -> None:
 
 
 def _share(path: Path) -> None:
-    """In a folder that a group may write into, give the group all rights to a folder, and let it read a file.
+    """In a folder that a group may write to, give the group all rights to a folder, and let it read a file.
 
-    As in a cache that a group shares: who may read, remove and replace its files is not for anyone's umask to decide.
-    Not in one such as /tmp, whose files each user keeps (the sticky bit).
+    This serves a cache that a group shares: nobody's umask should decide who may read, remove and replace its files. A
+    folder such as /tmp, whose files each user keeps (the sticky bit), is excepted.
     """
     if path.is_symlink() or path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_ISVTX) != stat.S_IWGRP:
         return
@@ -113,9 +113,9 @@ def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
 
 
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Do as write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs take for formulas.
+    """Like write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs read as formulas.
 
-    Numbers stay as they are, also in columns of text.
+    Numbers stay unchanged, also in text columns.
     """
     text = pl.col(pl.String)
     starts = r"^[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\t\r\n]"
@@ -137,7 +137,8 @@ def write_json(value: Any, path: str | Path) -> None:
 def temporary_beside(path: Path) -> Path:
     """Return a temporary name next to ``path``, which contains this process and ends like ``path``.
 
-    The first call for a folder removes what ended processes left there, since a killed job removes nothing itself.
+    The first call for a folder removes the files that ended processes left there, because a killed job removes nothing
+    itself.
     """
     if path.parent not in _swept:
         _swept.add(path.parent)
@@ -150,14 +151,14 @@ def temporary_beside(path: Path) -> Path:
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Return everything in ``folder`` with a temporary name, also of living processes."""
+    """Return everything in ``folder`` with a temporary name, including that of running processes."""
     return folder.glob(".tmp-*")
 
 
 def ended(temporary: Path) -> bool:
     """Return whether the process that made ``temporary`` has ended, as far as this machine knows.
 
-    It knows only its own processes since its last start. Those of other nodes count as alive.
+    The machine knows only its own processes since its last start. Processes on other nodes count as running.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():

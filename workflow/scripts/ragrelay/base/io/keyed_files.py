@@ -1,4 +1,4 @@
-"""Look up files by wildcard values, which are parsed from their paths by the patterns of execution/study/files.py."""
+"""Look up files by wildcard values, which are parsed from their paths with the patterns in execution/study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Key = dict[str, Any]
-"""Value by wildcard: k and seed are integers, all others texts."""
+"""Values, keyed by wildcard: k and seed are integers, all others texts."""
 NUMBERS = ("k", "seed")
 WILDCARD = re.compile(r"\{(\w+)\}")
 

@@ -1,4 +1,4 @@
-"""Declare the columns of result files, each once, with its type, unit and meaning."""
+"""Declare result files' columns, each once, with its type, unit and meaning."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ class Column(NamedTuple):
     dtype: Any
     """Its polars type."""
     about: str
-    """What its values mean."""
+    """The meaning of its values."""
     unit: str = ""
     """Empty for names, texts and numbers without a unit."""
     optional: bool = False
@@ -23,11 +23,12 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, Column]
-"""Columns by name, in the order of the file. A name such as ``{measure}`` stands for a column per name in the grid."""
+"""Columns, keyed by name, in the file's order. A name such as ``{measure}`` stands for one column per name in the
+grid."""
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Return types by name, without optional columns and names in braces."""
+    """Return types, keyed by name, without optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
@@ -36,7 +37,7 @@ def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
 
     Args:
         path: The file.
-        columns: Declared columns by name; other columns keep the types that polars infers.
+        columns: Declared columns, keyed by name; other columns keep the types that polars infers.
 
     Returns:
         The table, with all columns in the file.
@@ -46,7 +47,7 @@ def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
 
 
 def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
-    """Read and concatenate CSV files, with only the declared ``columns``, in their types."""
+    """Read and concatenate CSV files with only the declared ``columns``, in their types."""
     schema = schema_of(columns)
     frames = [read_table(path, columns).select(*schema) for path in paths]
     return pl.concat([pl.DataFrame(schema=schema), *frames])
@@ -56,7 +57,7 @@ def text(about: str) -> Column:
     """Declare a text column.
 
     Args:
-        about: What its values mean.
+        about: The meaning of its values.
 
     Returns:
         The column, with polars' type String.
@@ -68,8 +69,8 @@ def integer(about: str, unit: str = "") -> Column:
     """Declare an integer column.
 
     Args:
-        about: What its values mean.
-        unit: Their unit; empty if they have none.
+        about: The meaning of its values.
+        unit: Its values' unit; empty if they have none.
 
     Returns:
         The column, with polars' type Int64.
@@ -81,8 +82,8 @@ def number(about: str, unit: str = "") -> Column:
     """Declare a column with real numbers.
 
     Args:
-        about: What its values mean.
-        unit: Their unit; empty if they have none.
+        about: The meaning of its values.
+        unit: Its values' unit; empty if they have none.
 
     Returns:
         The column, with polars' type Float64.
@@ -94,7 +95,7 @@ def boolean(about: str) -> Column:
     """Declare a boolean column.
 
     Args:
-        about: What a true value means.
+        about: The meaning of a true value.
 
     Returns:
         The column, with polars' type Boolean.
@@ -107,9 +108,9 @@ STUDY_PART = {
     "generator": text("name of the generator in the configuration"),
     "scorer": text("name of the scorer in the configuration"),
 }
-"""First columns of files that belong to one dataset, generator and scorer."""
+"""The first columns in files that belong to one dataset, generator and scorer."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
-"""First columns of files that belong to one dataset and generator."""
+"""The first columns in files that belong to one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the judgement's grade")
@@ -145,7 +146,8 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return the columns that analysis.multiplicity adds for ``p_values`` (column: prefix), by default ``p_value``."""
+    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; by default "
+    "``p_value``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
@@ -158,7 +160,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     """Put the columns of STUDY_PART first, from ``names`` (Snakemake's wildcards) or from ``frame`` itself.
 
-    Tables of several parts of a study can then be concatenated.
+    Tables from several parts of a study can then be concatenated.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

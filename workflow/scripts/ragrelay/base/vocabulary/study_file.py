@@ -1,13 +1,13 @@
-"""Describe a file below a study's results: its path, the rule that makes it, its columns."""
+"""Describe a file below a study's results: its path, the rule that makes it, and its columns."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 MISSING_KEYS = "missing"
-"""The only key in the file of a count, and the name of a job's input with this file (base.io.missing_counts)."""
+"""The only key in a count's file, and the name of a job's input with this file (base.io.missing_counts)."""
 GPU_NAMES = ("gpu", "gres")
-"""Resources by which a profile gives a class of rules a GPU."""
+"""Resources through which a profile gives a class of rules a GPU."""
 
 
 class StudyFile(str):
@@ -16,11 +16,11 @@ class StudyFile(str):
     rule: str
     """The rule that writes the file, or several separated by commas."""
     about: str
-    """What the file contains."""
+    """The file's content."""
     columns: str
     """``module:name`` of the columns' declaration, or empty."""
     part: bool
-    """Whether the columns of columns.STUDY_PART come first."""
+    """Whether the columns in columns.STUDY_PART come first."""
 
     def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
         """Declare a result file.
@@ -28,8 +28,8 @@ class StudyFile(str):
         Args:
             path: The path below the results; wildcards are in braces.
             rule: The rule that writes the file.
-            about: What the file contains.
-            columns: Where its columns are declared, as ``module:name``; empty if nowhere.
+            about: The file's content.
+            columns: Where its columns are declared, as ``module:name``; empty if they aren't.
             part: Whether the columns in columns.STUDY_PART come first.
         """
         file = super().__new__(cls, f"<results>/{path}")
@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the path of the count for the job that writes ``receipt``, in a folder that no dataset can have."""
+    """Return the path of the count for the job that writes ``receipt``, in a folder whose name no dataset can have."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed after it")

@@ -1,4 +1,4 @@
-"""Wrap a script's call: log to the rule's file, and end with one line if the user can correct the error."""
+"""Wrap a script's call: log to the rule's file, and end with one line if users can correct the error."""
 
 import contextlib
 import ctypes
@@ -29,7 +29,8 @@ NO_WRITING = {
 NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its rule), or run fewer jobs at once"
 PR_SET_PDEATHSIG = 1
 COLLECTED_AT = 10_000
-"""New objects at which Python collects garbage. Its 700 costs a fifth of the time to import vLLM or transformers."""
+"""How many new objects make Python collect garbage. Its default of 700 costs a fifth of the time to import vLLM or
+transformers."""
 
 
 class _Stopped(BaseException):
@@ -116,7 +117,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job does not keep its GPU."""
+    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job doesn't keep its GPU."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -133,9 +134,9 @@ def _hub_access_off() -> None:
 
 
 def collect_input_errors(folder: str | Path, since: float) -> str:
-    """Return a heading and a line per InputError that ended a job, from logs under ``folder`` written after ``since``.
+    """Return a heading and a line per InputError that ended a job, from logs in ``folder`` written after ``since``.
 
-    Empty if there is none.
+    The result is empty if there are none.
     """
     last_lines = [
         path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]

@@ -25,7 +25,7 @@ DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_f
 
 @dataclass(frozen=True)
 class AskJob:
-    """A job that asks a question: its key, the the generator that it asks, and the keys of its parts."""
+    """A job that asks a question: its key, the generator that it asks, and the keys of its parts."""
 
     key: dict[str, str]
     generator: str

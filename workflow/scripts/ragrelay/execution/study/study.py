@@ -1,7 +1,7 @@
-"""Give rules the study: the cells of its grid, and for each stage an object with its definitions, paths and params.
+"""Give rules the study: its grid's cells, and for each stage an object with its definitions, paths and params.
 
-Nothing in these modules but `reported` and `plan` imports Snakemake: rules pass functions to it, and it calls them with
-a job's wildcards.
+Among these modules, only `reported` and `plan` import Snakemake: rules pass functions to it, and it calls them with a
+job's wildcards.
 """
 
 import functools
@@ -25,7 +25,7 @@ from ragrelay.execution.study.wildcards import Key
 
 
 class SectionKey(TypedDict):
-    """A dataset, generator and scorer, with what reports need of each."""
+    """A dataset, generator and scorer, with the values that reports need for each."""
 
     dataset: str
     generator: str
@@ -40,7 +40,7 @@ class StudyOfRules(Study):
     """A validated study, as rules see it: the grid's cells, which all stages share, and one object per stage."""
 
     fingerprints: dict[str, str]
-    """The fingerprint of each generator in the grid, by name."""
+    """Each generator's fingerprint in the grid, keyed by name."""
     files: ModuleType = files
     """The registry of result files. Question classes take it from here instead of importing it: jobs import them
     too."""
@@ -110,9 +110,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
-        """The row order in tables. It is a parameter because Snakemake compares inputs as sets, so their order doesn't
-        count.
-        """
+        """The row order in tables, as a parameter: Snakemake compares inputs as sets, so their order doesn't count."""
         return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
@@ -174,7 +172,7 @@ class StudyOfRules(Study):
             generators: Generator names.
 
         Returns:
-            The jobs' wildcard values, by dataset, then generator, then retriever.
+            The jobs' wildcard values, sorted by dataset, then generator, then retriever.
         """
         return [
             {"dataset": dataset, "generator": generator, **retriever}

@@ -16,8 +16,8 @@ from ragrelay.collection.answer_formats.file_patterns import PLACEHOLDERS, answe
 from ragrelay.generation.generator import GeneratorKind, Marks
 
 FILES = (
-    "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "
-    "`{ordering}`, `{k}` and `{seed}` say what a file's answers are of."
+    "JSON lines (also TREC RAG's), CSV or Parquet. `{dataset}` is replaced by the dataset's name; `{retriever}`, "
+    "`{ordering}`, `{k}` and `{seed}` give these values for all answers in a file."
 )
 
 OF_PASSAGES = ("dataset", "seed")
@@ -33,9 +33,9 @@ class File(GeneratorKind):
     baseline: Text | None = Field(None, description=f"Zero-shot answers, if `path` has none: {FILES}")
     single_passages: Text | None = Field(
         None,
-        description="Answers from one passage each, whose scores become eRAG's labels: `qid`, `docno`, `answer` "
-        "and, if there are several, `seed`, in any format that `path` allows; `{dataset}` and `{seed}` may "
-        "be in the name.",
+        description="Answers from one passage each, whose scores become eRAG's labels: `qid`, `docno`, `answer` and, "
+        "if there are several, `seed`, in any format that `path` allows; the name may contain `{dataset}` "
+        "and `{seed}`.",
     )
     retriever: Name | None = Field(
         None, description="Retriever of answers that name none; by default the grid's only retriever."

@@ -51,7 +51,8 @@ class Openai(Generator):
     )
     max_tokens_name: Text | None = Field(
         None,
-        description="What requests call `max_tokens`, for a server that rejects that name: `max_completion_tokens`.",
+        description="The name of `max_tokens` in requests, for a server that rejects that name: "
+        "`max_completion_tokens`.",
     )
     extra_body: dict[str, Any] | None = Field(
         None,
@@ -61,8 +62,8 @@ class Openai(Generator):
     )
     entropy: bool = Field(
         False,
-        description="Request the 20 likeliest candidates for every token, for the entropies and margins in the "
-        "answer store. Replies become many times longer, and some endpoints refuse this many.",
+        description="Request the 20 likeliest candidates for every token, for the entropies and margins in the answer "
+        "store. Replies become many times longer, and some endpoints refuse that many candidates.",
     )
     concurrency: int = Field(16, ge=1, description="Concurrent requests to an address, per generation job.")
     requests_per_minute: int | None = Field(
@@ -76,8 +77,8 @@ class Openai(Generator):
     request_seconds: float = Field(
         300.0,
         gt=0,
-        description="Time limit for a request and its complete reply, in seconds; a request without an answer in "
-        "this time is repeated once.",
+        description="Time limit for a request and its complete reply, in seconds; a request without an answer in this "
+        "time is repeated once.",
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:

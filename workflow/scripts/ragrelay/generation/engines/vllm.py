@@ -60,56 +60,56 @@ class Vllm(Generator):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
         description="Number type of weights and arithmetic. `auto` is the model's own type on a GPU, and `float32` "
-        "with vLLM's CPU build, since only some processors compute in 16 bits.",
+        "with vLLM's CPU build, because only some processors compute in 16 bits.",
     )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(
         None,
-        description="Number type of the key-value cache; by default the model's. `fp8` halves it, so that about "
-        "twice the tokens fit on a GPU.",
+        description="Number type of the key-value cache; by default the model's. `fp8` halves it, so that about twice "
+        "the tokens fit on a GPU.",
     )
     repetition_window: int | None = Field(
         None,
         ge=1,
-        description="`repetition_penalty` looks at this many of the last tokens of prompt and answer together, as "
-        "in llama.cpp (64 there); by default at all of them.",
+        description="How many of the last tokens of prompt and answer together `repetition_penalty` covers, as in "
+        "llama.cpp (64 there); by default all of them.",
     )
     batch_invariant: bool = Field(
         False,
-        description="vLLM's batch invariance: on a GPU too, an answer then depends only on its prompt and seed, "
-        "not on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and "
-        "is slower; we haven't measured by how much. On a CPU, float32 answers have this property without "
-        "the key; bfloat16 answers don't.",
+        description="vLLM's batch invariance: on a GPU too, an answer then depends only on its prompt and seed, not on "
+        "the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is "
+        "slower; we haven't measured how much. On a CPU, float32 answers have this property without the "
+        "key; bfloat16 answers don't.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,
-        description="vLLM's model runner; for the same seed, runners sample differently. By default vLLM chooses, "
-        "and each part of the answer store names the choice.",
+        description="vLLM's model runner; for the same seed, runners sample differently. By default vLLM chooses, and "
+        "each part of the answer store names the choice.",
     )
     attention_backend: Text | None = Field(
         None,
-        description="vLLM's attention backend, e.g. `FLASH_ATTN`; by default vLLM chooses one for the GPU, and "
-        "each part of the answer store names the choice.",
+        description="vLLM's attention backend, e.g. `FLASH_ATTN`; by default vLLM chooses one for the GPU, and each "
+        "part of the answer store names the choice.",
     )
     load_format: Literal["auto", "safetensors", "dummy"] = Field(
         "auto",
-        description="`dummy` creates random weights in the model's shape, to measure speed without the real ones.",
+        description="`dummy` creates random weights in the model's shape, to measure speed without the real weights.",
     )
     prefix_caching: bool = Field(True, description="Serve shared prompt prefixes from the engine's cache.")
     max_num_seqs: int = Field(256, ge=1, description="Maximum requests in the engine's batch.")
     max_num_batched_tokens: int | None = Field(
         None,
         ge=16,
-        description="Tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with at "
-        "least 70 GB), and on CPU 4,096 or the window, whichever is larger.",
+        description="Tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with at least "
+        "70 GB), and on CPU 4,096 or the window, whichever is larger.",
     )
     block_size: int | None = Field(
         None,
         ge=1,
-        description="Tokens per block of the prefix cache; by default 32 on CPU, the least there, and vLLM's "
-        "choice (16) on a GPU.",
+        description="Tokens per block of the prefix cache; by default 32 on CPU, the minimum there, and vLLM's choice "
+        "(16) on a GPU.",
     )
-    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU it has one worker.")
+    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU the engine has one worker.")
     engines_per_job: int = Field(
         1,
         ge=1,

@@ -1,4 +1,4 @@
-"""Ask a generator for the probabilities of fixed words, and read each word's share of them."""
+"""Ask a generator for the probabilities of fixed words, and read each word's share of their total."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +35,8 @@ def with_words(
 ) -> pl.DataFrame:
     """Repeat ``questions`` (prompt_id and more) for each token that represents a word: columns word and token_ids.
 
-    ``tokens``: token ids by word (see words.first_tokens); ``begins``: token ids that precede the word in the answer.
+    ``tokens``: token ids, keyed by word (see words.first_tokens); ``begins``: token ids that precede the word in the
+    answer.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 
@@ -48,7 +49,7 @@ def ask_words(
     Args:
         questions: One row per question; columns prompt_id, prompt, system.
         words: The words.
-        begins: Text that the reply is made to begin with, before the word; empty for none.
+        begins: Text that the reply is made to begin with, before the word; empty if there is none.
         asker: Sends or counts the requests.
         certain: False for requests that the plan can only estimate.
 
@@ -80,15 +81,15 @@ def asked_shares(
     """Read each word's share of the probability from the store. words.word_shares has the formula and its source.
 
     Args:
-        questions: The asked questions, with prompt_id and the columns ``by``, which must identify a row.
+        questions: The questions, with prompt_id and the columns ``by``, which must identify a row.
         receipt: The result of ``ask_words``, possibly for other questions to the same generator.
         cache_dir: The cache.
         by: Columns that identify a question.
 
     Returns:
-        One row per question: ``by``, shares (a list in the order of the words, with sum 1) and mass (the words' total
-        probability). If an engine in the job made the reply begin with a text, mass is null: the likelihoods then
-        include that text's probability, which is unknown.
+        One row per question: ``by``, shares (a list in the words' order that sums to 1) and mass (the words' total
+            probability). If an engine in the job made the reply begin with a text, mass is null: the likelihoods then
+            include that text's probability, which is unknown.
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:

@@ -1,4 +1,4 @@
-"""Define the entries of the report's registry, which name the functions that draw and show without importing them.
+"""Define the entries in the report's registry, which name the functions that draw and show without importing them.
 
 Functions and columns are named as ``module:name``. Rules read the entries when Snakemake starts, so this module
 imports no data or chart library.
@@ -14,12 +14,12 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 PICTURES = ("svg", "png", "pdf")
 """File endings of every figure."""
 ONE_COLUMN, TWO_COLUMNS = 241, 506
-"""Width of one and of two columns of a paper, in points."""
+"""Widths of one and of two paper columns, in points."""
 SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
 AS_WRITTEN = "as written"
-"""The page shows all columns of the first of a section's ``needs``, in their order."""
+"""The page shows all columns of the first table in a section's ``needs``, in order."""
 
 
 class Scope(str):
@@ -66,7 +66,7 @@ class ResultTable:
     columns: str
     """Where its columns are declared, as ``module:name`` (a mapping as in base.vocabulary.columns)."""
     about: str
-    """What the file contains."""
+    """The file's content."""
     only_with: str = ""
     """The configuration key that it needs, if any."""
 
@@ -160,7 +160,7 @@ Output = Figure | Table
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its heading and introduction; ``{measure}`` and the like are filled in in both."""
+    """A part of a page: its heading and introduction, in which placeholders such as ``{measure}`` are filled in."""
 
     heading: str
     intro: str = ""
@@ -172,13 +172,13 @@ def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
 
 
 def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:
-    """Return the ``outputs`` whose needs are among ``result_tables``."""
+    """Return the ``outputs`` whose needs are all in ``result_tables``."""
     names = set(result_tables)
     return [output for output in outputs if names.issuperset(output.needs)]
 
 
 def modules(outputs: Iterable[Output]) -> list[str]:
-    """Return the modules of the functions of ``outputs``, for the digest of a job's code."""
+    """Return the modules with the functions of ``outputs``, for a job's code digest."""
     return sorted({name.partition(":")[0] for output in outputs for name in output.functions})
 
 

@@ -31,7 +31,7 @@ class Page:
     answers: Sequence[Conclusion]
     """The answers to the question."""
     entries: Mapping[str, str]
-    """Titles for the links to this page, by anchor; the first links to the page itself."""
+    """Titles for the links to this page, keyed by anchor; the first links to the page itself."""
     notices: Sequence[str] = ()
     """Facts about the study's generators that readers must know."""
     results: str = ".."
@@ -61,7 +61,7 @@ class Page:
         Args:
             shown: The data that figures and tables show.
             outputs: The figures and tables.
-            parts: Headings and introductions, by the part's name.
+            parts: Headings and introductions, keyed by the part's name.
             anchor: The beginning of all anchors.
             most: For each type, Figure or Table, how many records (approximately) or rows a limited output may show.
             words: Values for placeholders in headings, titles and notes.
@@ -91,7 +91,7 @@ class Page:
             answer: Returns a study's answer.
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
-            parts: Headings and introductions, by the part's name.
+            parts: Headings and introductions, keyed by the part's name.
             most_rows: The studies' tables share a sixth of this number of rows equally.
 
         Returns:
@@ -146,9 +146,9 @@ def page_parts(
     words: Mapping[str, str],
     of_queries: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the values for the macro ``parts``: anchor, heading, intro and items of each part that has any.
+    """Return the values for the macro ``parts``: anchor, heading, introduction and items of each part that has any.
 
-    ``outputs`` are drawn from ``shown``, and their charts added to ``charts``; those without a record or row are left
+    ``outputs`` are drawn from ``shown``, and their charts added to ``charts``; outputs without a record or row are left
     out. ``most``: the approximate number of records that a limited Figure or Table may show. ``words`` fill in titles
     and notes; ``of_queries`` is added to the notes of figures whose points are queries.
     """
@@ -187,9 +187,9 @@ def page_parts(
 
 
 def packed(spec: Spec) -> Spec:
-    """Replace data.values of ``spec`` by a mapping of names to columns, which ``unpack`` of page.js reverses.
+    """Replace data.values in ``spec`` by a mapping from names to columns, which ``unpack`` in page.js reverses.
 
-    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where places are indexes of words.
+    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where places are indexes into words.
     """
     rows = spec["data"]["values"]
     names = dict.fromkeys(name for row in rows for name in row)

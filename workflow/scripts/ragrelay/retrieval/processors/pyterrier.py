@@ -18,10 +18,10 @@ class Pyterrier(Processor):
     threads = 2
 
     pipeline: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with the "
-        "`options`; returns a transformer, which gets qid, query, docno, text, score (falling with the rank) and rank "
-        "of a query's first k passages. The grid's orderings lay out what it returns by `rank`, or by rows if it has "
-        "no such column."
+        description="`module:function`, in a file in the working folder or an installed module. The function gets the "
+        "`options` and returns a transformer, which gets qid, query, docno, text, score (falling with the "
+        "rank) and rank of a query's first k passages. The grid's orderings lay out its results by `rank`, "
+        "or by rows if they have no such column."
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 

@@ -16,13 +16,15 @@ class Python(Processor):
     """A function of yours that returns the texts to show."""
 
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with a query's "
-        "text, its passages from the first rank on (each a tuple of docno and text) and the `options`; returns docnos "
-        "with their new texts, as tuples or as a mapping, in the order in which the grid's orderings lay them out. A "
-        "passage that it leaves out is not shown; a docno that it was not given is an error."
+        description="`module:function`, in a file in the working folder or an installed module. The function gets a "
+        "query's text, its passages from the first rank on (each a tuple of docno and text) and the "
+        "`options`, and returns docnos with their new texts, as tuples or as a mapping, in the order in "
+        "which the grid's orderings lay them out. A passage that it leaves out is not shown; a docno that "
+        "it didn't get is an error."
     )
     one_at_a_time: bool = Field(
-        False, description="Call the function with one passage at a time: each is then processed once for all k."
+        False,
+        description="Call the function with one passage at a time: each passage is then processed once for all k.",
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
 

@@ -39,8 +39,8 @@ class Bm25(Retriever):
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
         description="Search engine. `pisa` reads its index from the disk, for corpora of any size. `bm25s` keeps it in "
-        "memory and answers more queries a second, for up to about a million passages. `terrier` has query expansion; "
-        "it needs Java 11 or newer, and PyTerrier fetches its jars once.",
+        "memory and answers more queries a second, for up to about a million passages. `terrier` has query "
+        "expansion; it needs Java 11 or newer, and PyTerrier fetches its jars once.",
     )
     k1: float | None = Field(
         None, ge=0, description="Term-frequency saturation; by default 1.2 with Terrier and 0.9 with the others."
@@ -51,12 +51,12 @@ class Bm25(Retriever):
     stemmer: Literal["porter2", "krovetz", "porter", "none"] | None = Field(
         None, description="Stemmer of the index; by default `porter` with Terrier and `porter2` with the others."
     )
-    stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list of the index and the queries.")
+    stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list for the index and the queries.")
     depth: int = Field(1000, ge=1, description="Results per query.")
     expansion: Literal["rm3", "bo1", "kl"] | None = Field(
         None,
-        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance "
-        "model RM3, or Bo1 or KL (divergence from randomness). By default none.",
+        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance model "
+        "RM3, or Bo1 or KL (divergence from randomness). By default queries are not expanded.",
     )
     feedback_passages: int | None = Field(
         None, ge=1, description="Passages that the expansion learns from; by default 3."

@@ -14,7 +14,7 @@ class Graded(TwoSided):
     relevant passages gets no context and one with too few others a shorter one; both are counted.
     """
 
-    relevant: int = Field(ge=0, description="Relevant the number of passages in a context.")
+    relevant: int = Field(ge=0, description="How many relevant passages a context has.")
 
     def dose(self) -> tuple[int, str]:
         """Return the dose, and what fills its contexts."""

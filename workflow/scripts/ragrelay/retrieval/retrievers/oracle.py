@@ -17,8 +17,8 @@ class Oracle(Judged):
     """The judged passages between two labels: a sample of them in one seeded permutation per query or, with `ideal`,
     all of them ranked by label."""
 
-    min_label: int | None = Field(None, description="Lowest label taken.")
-    max_label: int | None = Field(None, description="Highest label taken.")
+    min_label: int | None = Field(None, description="Lowest label that the oracle takes.")
+    max_label: int | None = Field(None, description="Highest label that the oracle takes.")
     ideal: bool | None = Field(
         None,
         description="Rank passages by label, highest first, and passages with the same label in seeded order: no "

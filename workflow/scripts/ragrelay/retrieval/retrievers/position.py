@@ -16,7 +16,7 @@ class Position(TwoSided):
     passage, or with too few others to reach the place, gets no context and is counted.
     """
 
-    place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the smallest k of the grid.")
+    place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the grid's smallest k.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that every context has the place."""

@@ -21,9 +21,10 @@ class Pyterrier(Retriever):
     threads = 2
 
     pipeline: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with "
-        "`corpus` (`passages()`, `texts(docnos)`), `index` (a folder, or None) and the `options`; returns a "
-        "transformer from queries, or from a first stage's results with text, to results with scores."
+        description="`module:function`, in a file in the working folder or an installed module. The function gets "
+        "`corpus` (`passages()`, `texts(docnos)`), `index` (a folder, or None) and the `options`, and "
+        "returns a transformer from queries, or from a first stage's results with text, to results with "
+        "scores."
     )
     index: Function | None = Field(
         None,

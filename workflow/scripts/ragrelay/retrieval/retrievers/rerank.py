@@ -32,7 +32,7 @@ class Rerank(Retriever):
     )
     model: Model = Field(description="Local folder or hub id of the model.")
     tokenizer: Model | None = Field(
-        None, description="Local folder or hub id of MonoT5's tokenizer, if the model comes without one."
+        None, description="Local folder or hub id of MonoT5's tokenizer, if the model comes without a tokenizer."
     )
     depth: int = Field(100, ge=1, description="Passages reranked per query.")
     batch_size: int = Field(16, ge=1, description="Passages scored at once.")

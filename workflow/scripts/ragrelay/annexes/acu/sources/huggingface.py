@@ -13,7 +13,7 @@ from ragrelay.base.settings import Text
 class Huggingface(ClaimSource):
     """A data set of the Hugging Face hub with DRUID's columns, as the Parquet files that the hub keeps of it."""
 
-    id: Text = Field(description="Its id, e.g. `copenlu/druid`.")
+    id: Text = Field(description="The data set's hub id, e.g. `copenlu/druid`.")
     subset: Text = Field("default", description="Its subset.")
     split: Text = Field("train", description="Its split.")
     revision: Text = Field("refs/convert/parquet", description="Branch or commit with the Parquet files.")

@@ -24,7 +24,7 @@ class Combination(AnnotationSource):
         description="Names of annotation sources that are not combinations.",
     )
     combine: Literal["mean", "product", "min", "max"] = Field(
-        description="How labels are combined: by their mean, product, least or greatest value."
+        description="How labels are combined: by their mean, product, minimum or maximum."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

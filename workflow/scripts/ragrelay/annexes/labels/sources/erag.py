@@ -17,13 +17,13 @@ class Erag(ContinuousSource):
     needs_single_answers = True
 
     scorer: Name | None = Field(
-        None, description="Name of the grid's scorer that gives the label; by default the one that P is computed with."
+        None, description="Name of the scorer in the grid that gives the label; by default the scorer that computes P."
     )
 
     generator: Name | None = Field(
         None,
-        description="Name of the grid's generator that answers from one passage at a time; by default the one "
-        "whose answers P scores. If its answers are read from files, its entry needs the key "
+        description="Name of the generator in the grid that answers from one passage at a time; by default the "
+        "generator whose answers P scores. If its answers are read from files, its entry needs the key "
         "`single_passages`.",
     )
 

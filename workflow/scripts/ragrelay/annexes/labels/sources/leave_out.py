@@ -30,7 +30,7 @@ class LeaveOut(AnnotationSource):
     single = False
     relevant_from = float(np.nextafter(0, 1))
 
-    intervention: Name = Field(description="Name from `interventions`, of kind `leave_out`.")
+    intervention: Name = Field(description="Name of an intervention of kind `leave_out`.")
     k: int | None = Field(
         None, ge=3, description="Size k of the contexts that give the labels; by default the intervention's largest k."
     )

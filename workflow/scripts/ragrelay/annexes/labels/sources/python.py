@@ -14,8 +14,8 @@ class Python(ContinuousSource, PairFunction):
 
     results = "labels"
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with the "
-        "texts of a query and a passage, and the `options`; returns a number from 0 to 1."
+        description="`module:function`, in a file in the working folder or an installed module. The function gets the "
+        "texts of a query and a passage, and the `options`, and returns a number from 0 to 1."
     )
 
     def labels(self, data: SourceData) -> pl.DataFrame:
