@@ -342,8 +342,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "context_use", SECTION, ("context_use",),
         "Context use of the answers, and mean utility by whether the context was good and used",
-        "How much the context raises the answer's log-probability, and mean utility by whether the context was good "
-        "and whether the answer used it.",
+        "How much the context raises the answer's log-probability, and mean utility by whether it was good and used.",
         "used", "ragrelay.report.context_use_page:used_table",
     ),
     Table(
