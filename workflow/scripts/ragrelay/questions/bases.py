@@ -1,7 +1,9 @@
 """Base classes of questions with one part per dataset, generator and retriever, which ask the generator itself."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.questions.question import Inputs, Key, Question, StudyOfRules
 
 
@@ -35,3 +37,49 @@ class AboutAnswers(AboutRetrievers):
 
     def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
         return {"answers": study.files.answers, "prompts": study.files.prompts}
+
+
+class AboutPairs(AboutRetrievers):
+    """A question about each answer to a retriever's contexts, beside the opponent's answer to the same query.
+
+    ``job.pair_answers`` reads the answers of one side. By default, every other retriever in the grid meets the primary
+    comparison's reference.
+    """
+
+    key = "{dataset}/{generator}/{retriever}/{against}"
+    ask_key = "{dataset}/{generator}"
+
+    def jobs(self, study: StudyOfRules) -> list[Key]:
+        pairs = ((job, study.primary(job["dataset"])) for job in super().jobs(study))
+        return [
+            {**job, "against": primary["reference"]}
+            for job, primary in pairs
+            if primary is not None and job["retriever"] != primary["reference"]
+        ]
+
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+        answers = study.files.answers.each(_of_sides(key, study.cells, study.zeroshot_cells))
+        return {**self.planned_inputs(study, key), "answers": answers}
+
+    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+        prompts = study.files.prompts.at(template=study.generation.template_of(key["generator"]))
+        contexts = _of_sides(key, study.contexts, study.zeroshot_cells[:1])
+        inputs: Inputs = {"queries": study.files.queries, "prompts": prompts.each(contexts)}
+        if key["generator"] not in study.generation.imported:
+            return inputs
+        return {**inputs, "answers": study.files.answers.each(_of_sides(key, study.cells, study.zeroshot_cells))}
+
+    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+        return {**self.settings(study, key), "answers_of": key["generator"]}
+
+    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+        return {"answers": study.files.answers, "prompts": study.files.prompts}
+
+
+def _of_sides(key: Key, cells: Sequence[Key], zeroshot: Sequence[Key]) -> list[Key]:
+    """Return the cells of the retriever and of its opponent."""
+    return [
+        {**cell, "retriever": name}
+        for name in (key["retriever"], key["against"])
+        for cell in (zeroshot if name == ZEROSHOT else cells)
+    ]

@@ -1,0 +1,95 @@
+"""Base classes of battles, which compare every answer of a retriever with its opponent's answer to the same query."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.base.settings import Name
+from ragrelay.base.vocabulary.names import ZEROSHOT
+
+Pair = tuple[str, str]
+"""A retriever and its opponent."""
+
+
+class Battle(Kind):
+    """Base class for battles."""
+
+    def judges(self) -> list[str]:
+        """List the generators that vote.
+
+        Returns:
+            Their names; none by default.
+        """
+        return []
+
+    def members(self, name: str) -> list[str]:
+        """List the battles whose votes decide this one.
+
+        Args:
+            name: This battle's name.
+
+        Returns:
+            Battle names; by default its own.
+        """
+        return [name]
+
+
+class Fought(Battle):
+    """Base class for battles with their own votes."""
+
+    asks: ClassVar[bool] = False
+    """Whether a generator votes."""
+
+    against: Name | None = Field(
+        None,
+        description="The opponent: a retriever in `grid.retrievers`, or `zeroshot`. By default, the primary "
+        "comparison's reference.",
+    )
+    pairs: Literal["opponent", "all"] = Field(
+        "opponent",
+        description="Who meets: every other retriever meets the `opponent`, or with `all` every two retrievers meet.",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check the opponent, and that there are two systems.
+
+        Args:
+            place: How messages begin, as in ``Kind.check``.
+            study: The study with the battle.
+
+        Raises:
+            InputError: The opponent is unknown, or has nobody to meet.
+        """
+        super().check(place, study)
+        known = [*study.grid.retrievers, ZEROSHOT]
+        if self.against is not None and self.against not in known:
+            raise InputError(f"{place}.against'", repr(self.against), one_of(known, self.against))
+        if self.against != ZEROSHOT and len(study.grid.retrievers) < 2:
+            raise InputError("config key 'grid.retrievers'", "one retriever", "two, or against: zeroshot in the battle")
+
+    def met(self, retrievers: Sequence[str], opponent: str) -> list[Pair]:
+        """List the pairs that meet.
+
+        Args:
+            retrievers: The grid's retrievers.
+            opponent: The battle's opponent.
+
+        Returns:
+            The pairs with the opponent, then those of the others if all meet.
+        """
+        others = [name for name in retrievers if name != opponent]
+        pairs = [(name, opponent) for name in others]
+        if self.pairs == "all":
+            pairs += [(name, other) for place, name in enumerate(others) for other in others[:place]]
+        return pairs
+
+
+BATTLE_KINDS = Kinds(Battle, "ragrelay.annexes.battles.kinds")
+
+
+def opponent_of(battle: Fought, study: CheckedStudy, primary: str | None) -> str:
+    """Return the opponent in ``battle``; ``primary``: the primary comparison's reference."""
+    return battle.against or primary or study.grid.retrievers[0]

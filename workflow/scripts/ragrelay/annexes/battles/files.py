@@ -1,0 +1,10 @@
+"""Register the files of battles that no table of the report has."""
+
+from ragrelay.annexes.battles.questions.judge_pairs import JudgePairs
+from ragrelay.base.vocabulary.study_file import StudyFile
+
+votes = JudgePairs.made["votes"]
+left_out = JudgePairs.made["left_out"]
+explored = StudyFile("{dataset}/battles/{battle}/{generator}/explored.parquet", "explore_battles",
+    "the answers that meet in the primary cell, with the votes, for the query explorer",
+    "ragrelay.report.query_explorer.reading:BLOCK")  # fmt: skip

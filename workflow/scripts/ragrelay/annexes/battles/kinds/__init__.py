@@ -1,0 +1,1 @@
+"""Kinds of battles: who says which of two answers is better."""

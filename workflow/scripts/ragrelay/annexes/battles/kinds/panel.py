@@ -1,0 +1,39 @@
+"""Let several battles decide together."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ragrelay.annexes.battles.battle import BATTLE_KINDS, Battle, Fought
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name, Unique
+
+LEAST = 3
+
+
+class Panel(Battle):
+    """The mean vote of several battles, over queries that all of them decided. It has a verdict only if the mean has
+    it without each of them, too."""
+
+    of: Annotated[Unique[Name], Field(min_length=LEAST)] = Field(
+        description=f"Names of at least {LEAST} other battles, with the same opponent and pairs."
+    )
+
+    def members(self, name: str) -> list[str]:
+        return list(self.of)
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        super().check(place, study)
+        battles = study.config["battles"]
+        met = []
+        for name in self.of:
+            others = [other for other in battles if battles[other]["kind"] != "panel"]
+            if name not in others:
+                found = f"{name!r}, a panel" if name in battles else repr(name)
+                raise InputError(f"{place}.of'", found, one_of(others, name) if others else "another battle")
+            member = BATTLE_KINDS.of(battles[name])
+            if isinstance(member, Fought):
+                met.append((member.against, member.pairs))
+        if len(set(met)) > 1:
+            raise InputError(f"{place}.of'", "battles with different opponents or pairs", "the same in each")

@@ -1,0 +1,38 @@
+"""Register the tables of battles, of each dataset, battle and generator."""
+
+from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
+
+MODULE = "ragrelay.annexes.battles"
+BATTLES = Scope("battles", ("dataset", "battle", "generator"))
+FOLDER = "{dataset}/battles/{battle}/{generator}"
+RESULT_TABLES = (
+    ResultTable("battle_wins", f"{FOLDER}/wins.csv", "analyse_battles", f"{MODULE}.tables:WINS",
+                "win rates by cell and pair, with contradictions and order bias", "battles"),
+    ResultTable("battle_relay", f"{FOLDER}/relay.csv", "analyse_battles", f"{MODULE}.tables:RELAY",
+                "relay with the battle’s score in place of P", "battles"),
+    ResultTable("battle_agreement", f"{FOLDER}/agreement.csv", "analyse_battles", f"{MODULE}.tables:FOLLOWS",
+                "how a battle agrees with P over queries", "battles"),
+    ResultTable("battle_strengths", f"{FOLDER}/strengths.csv", "analyse_battles", f"{MODULE}.tables:STRENGTHS",
+                "Bradley-Terry strengths of three or more systems", "battles"),
+    ResultTable("battle_judges", f"{FOLDER}/judges.csv", "analyse_battles", f"{MODULE}.tables:JUDGES",
+                "a panel without each judge, and how judges agree", "battles"),
+)  # fmt: skip
+PARTS = {"battles": Part("Votes")}
+
+
+def _table(name: str, title: str, note: str = "") -> Table:
+    show = f"{MODULE}.page_tables:{name}_table"
+    return Table(name, BATTLES, (name,), title, "", "battles", show, {}, note=note, limited=True)
+
+
+OUTPUTS: tuple[Output, ...] = (
+    _table("battle_wins", "Win rates", "Verdicts are for the primary cell and pairs with the opponent. Their intervals "
+           "hold together; the other rows have the same level each."),
+    _table("battle_relay", "Relay by the battle", "Adjusted: for the query’s mean measure over the retrievers."),
+    _table("battle_agreement", "Agreement with P", "Equal signs are expected by chance where both sides merely prefer "
+           "the same retriever on average."),
+    _table("battle_strengths", "Bradley-Terry strengths", "Log-odds against the opponent, without verdicts; intervals "
+           "sum over queries."),
+    _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ of judges."),
+)  # fmt: skip
+"""In the order of the page."""

@@ -1,0 +1,64 @@
+"""Make the page's tables of battles."""
+
+import polars as pl
+
+from ragrelay.annexes.battles.study import BattleShown
+from ragrelay.report.display.numbers import count, number, p_value, share
+from ragrelay.report.display.tables import Table, between, name, numeric, table_of, textual, yes_no
+
+PER = 0.1
+"""Slopes are shown per this much of the measure."""
+CELL = (name("ordering"), numeric("k", "k", count))
+PAIR = (name("retriever"), name("against"))
+
+
+def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table:
+    """Show win rates, contradictions and order bias of each cell and pair."""
+    frame = study["battle_wins"]
+    return table_of(
+        frame, *CELL, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
+        numeric("queries", "n", count), numeric("decided", "n_decided", count),
+        numeric("contradicting", "contradicting", share),
+        between("order bias", "order_bias", ends=("bias_low", "bias_high")), numeric("not asked", "same", share),
+        numeric("left out", "left_out", count), most=most_rows,
+    )  # fmt: skip
+
+
+def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Table:
+    """Show both slopes of each cell."""
+    frame = study["battle_relay"].with_columns(pl.col("slope", "low", "high") * PER)
+    return table_of(
+        frame, *CELL, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
+        name("verdict"), numeric("p", "p_value", p_value), numeric("queries that differ", "n", count),
+        textual("remark", "reason"), most=most_rows,
+    )  # fmt: skip
+
+
+def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
+    """Show the agreement of a battle with each scorer's P."""
+    return table_of(
+        study["battle_agreement"], *CELL, *PAIR, name("with_scorer"), name("references"), between("ρ", "rho"),
+        numeric("equal signs", "same_sign", share), numeric("expected by chance", "by_chance", share),
+        numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
+    )  # fmt: skip
+
+
+def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> Table:
+    """Show each system's strength."""
+    return table_of(
+        study["battle_strengths"], *CELL, name("system"), between("strength", "strength"),
+        numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
+    )  # fmt: skip
+
+
+def battle_judges_table(study: BattleShown, most_rows: int | None = None) -> Table:
+    """Show a panel without each judge, and the agreement of its judges."""
+    return table_of(
+        study["battle_judges"], name("quantity"), *PAIR, name("judge"), name("other"), between("value", "value"),
+        name("verdict"), numeric("queries", "n", count), most=most_rows,
+    )  # fmt: skip
+
+
+def rate(value: float | None) -> str:
+    """Write a win rate."""
+    return number(value, 2)

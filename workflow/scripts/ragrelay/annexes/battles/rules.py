@@ -1,0 +1,143 @@
+"""Give rules what they need of battles: pairs, votes, inputs and params of their jobs."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ragrelay.annexes.battles import files as battle_files
+from ragrelay.annexes.battles.battle import BATTLE_KINDS, Battle, Fought, Pair, opponent_of
+from ragrelay.annexes.battles.kinds.file import File
+from ragrelay.annexes.battles.kinds.judge import Judge
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key, Wildcards
+
+
+class Battles:
+    """What the rules of battles need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        definitions: dict[str, Any] = study.config.get("battles") or {}
+        self.battles: dict[str, Battle] = {name: BATTLE_KINDS.of(one) for name, one in definitions.items()}
+
+    @functools.cached_property
+    def judged(self) -> dict[str, Judge]:
+        """The battles in which a generator votes, by name."""
+        return {name: battle for name, battle in self.battles.items() if isinstance(battle, Judge)}
+
+    @functools.cached_property
+    def filed(self) -> dict[str, File]:
+        """The battles whose votes come from files, by name."""
+        return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
+
+    def keys_of(self, name: str) -> list[Key]:
+        """Return a key per dataset and generator of a battle."""
+        grid = self.study.grid
+        return [{"dataset": d, "battle": name, "generator": g} for d in grid.datasets for g in grid.generators]
+
+    @functools.cached_property
+    def sections(self) -> list[Key]:
+        """A key per battle, dataset and generator."""
+        return [key for name in self.battles for key in self.keys_of(name)]
+
+    def _fought(self, name: str) -> Fought:
+        fought = self.battles[self.battles[name].members(name)[0]]
+        if not isinstance(fought, Fought):
+            raise TypeError(f"{name}: a battle without votes")
+        return fought
+
+    def opponent(self, name: str) -> str:
+        """Return the opponent in a battle."""
+        primary = self.study.primary(self.study.grid.datasets[0])
+        return opponent_of(self._fought(name), self.study, primary["reference"] if primary else None)
+
+    def met(self, name: str) -> list[Pair]:
+        """Return the pairs that meet in a battle."""
+        return self._fought(name).met(self.study.grid.retrievers, self.opponent(name))
+
+    def votes(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the votes of each member of a battle."""
+        members = self.battles[wildcards.battle].members(wildcards.battle)
+        return battle_files.votes.each({"battle": member} for member in members)
+
+    def of_battle(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
+        """Return ``function`` of a job's battle."""
+        return lambda wildcards: function(wildcards.battle)
+
+    @functools.cached_property
+    def cell(self) -> dict[str, Any]:
+        """The primary comparison's ordering and k."""
+        primary = self.study.primary(self.study.grid.datasets[0])
+        return {name: primary[name] for name in ("ordering", "k")} if primary else dict(self.study.contexts[-1])
+
+    @functools.cached_property
+    def compared(self) -> list[Key]:
+        """Every answer file that a battle may compare."""
+        return self.study.all_cells
+
+    @functools.cached_property
+    def explored(self) -> list[Key]:
+        """The answer files in the primary cell, and without context."""
+        of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
+        return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
+
+    @functools.cached_property
+    def prompts(self) -> list[Key]:
+        """The prompts of every retriever's contexts."""
+        return self.study.retriever_contexts
+
+    @functools.cached_property
+    def utility(self) -> list[StudyFile]:
+        """P of every scorer."""
+        return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
+
+    @functools.cached_property
+    def params(self) -> dict[str, Any]:
+        """Params of the job that analyses a battle."""
+        primary = self.study.primary(self.study.grid.datasets[0])
+        return {
+            "fight": lambda wildcards: {
+                "members": self.battles[wildcards.battle].members(wildcards.battle),
+                "pairs": [list(pair) for pair in self.met(wildcards.battle)],
+                "opponent": self.opponent(wildcards.battle),
+                "cell": self.cell,
+                "measure": primary["measure"] if primary else self.study.grid.measures[0],
+            },
+        }
+
+    @functools.cached_property
+    def placing(self) -> dict[str, Any]:
+        """Params of the job that reads a file of votes."""
+        grid = self.study.grid
+        return {
+            "grid": {"generators": grid.generators, "orderings": grid.orderings, "ks": sorted(grid.k),
+                     "seeds": grid.seeds},
+            "pairs": lambda wildcards: [list(pair) for pair in self.met(wildcards.battle)],
+        }  # fmt: skip
+
+    @functools.cached_property
+    def shown(self) -> dict[str, Any]:
+        """Plain values for the page: the primary cell, and each battle's kind, opponent, and judges."""
+        return {
+            "cell": self.cell,
+            "battles": {
+                name: {
+                    "kind": self.study.config["battles"][name]["kind"],
+                    "opponent": self.opponent(name),
+                    "judges": battle.members(name),
+                    "generator": battle.judges(),
+                    "systems": sum(pair[1] == self.opponent(name) for pair in self.met(name)),
+                }
+                for name, battle in self.battles.items()
+            },
+            "without_context": NO_ORDERING,
+        }
+
+
+@functools.cache
+def of_study(study: StudyOfRules) -> Battles:
+    """Return what rules need of battles in ``study``."""
+    return Battles(study)

@@ -1,0 +1,84 @@
+"""Battles: who wins when a judge, people or a panel compares two answers to the same query (key `battles`).
+
+Judges' votes are questions to a model (rules/asking.smk).
+Input: answers, prompts, measures, utility, clusters; files of votes.
+Output: votes, left_out, explored, and the tables that ragrelay/annexes/battles/outputs.py lists.
+"""
+
+from ragrelay.annexes.battles import files as battle_files
+from ragrelay.annexes.battles import rules as battle_rules
+
+battles = battle_rules.of_study(study)
+
+
+rule read_vote_file:
+    """Read a file of votes on pairs of answers."""
+    input:
+        file=lambda wildcards: battles.filed[wildcards.battle].file(wildcards.dataset),
+        answers=files.answers.each(battles.compared),
+    output:
+        votes=battle_files.votes,
+        left_out=battle_files.left_out,
+    log:
+        "<logs>/read_vote_file/{dataset}/{battle}/{generator}.log",
+    wildcard_constraints:
+        battle=any_of(battles.filed),
+    conda:
+        env("analysis")
+    params:
+        patterns={"answers": files.answers},
+        **battles.placing,
+        code=code_of("battles/read_vote_file.py"),
+    script:
+        "scripts/read_vote_file.py"
+
+
+rule analyse_battles:
+    """Estimate win rates, order bias, relay and agreement of a battle."""
+    input:
+        votes=battles.votes,
+        measures=files.measures.each(study.each_retriever),
+        prompts=generation.prompts_with_context(battles.prompts),
+        utility=battles.utility,
+        clusters=of_job(collection.clusters),
+    output:
+        **files.made_by("analyse_battles"),
+    log:
+        "<logs>/analyse_battles/{dataset}/{battle}/{generator}.log",
+    wildcard_constraints:
+        battle=any_of(battles.battles),
+    conda:
+        env("analysis")
+    params:
+        patterns={
+            "votes": battle_files.votes,
+            "measures": files.measures,
+            "prompts": files.prompts,
+            "utility": files.utility,
+        },
+        **battles.params,
+        code=code_of("battles/analyse_battles.py"),
+    script:
+        "scripts/analyse_battles.py"
+
+
+rule explore_battles:
+    """Write the answers that meet, with the votes, for the query explorer."""
+    input:
+        votes=battles.votes,
+        answers=files.answers.each(battles.explored),
+    output:
+        battle_files.explored,
+    log:
+        "<logs>/explore_battles/{dataset}/{battle}/{generator}.log",
+    wildcard_constraints:
+        battle=any_of(battles.battles),
+    conda:
+        env("analysis")
+    params:
+        patterns={"votes": battle_files.votes, "answers": files.answers},
+        cell=battles.cell,
+        members=battles.of_battle(lambda name: battles.battles[name].members(name)),
+        code=code_of("battles/explore_battles.py"),
+    script:
+        "scripts/explore_battles.py"

@@ -1,0 +1,18 @@
+"""Declare the key of battles."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ragrelay.annexes.battles.battle import BATTLE_KINDS
+from ragrelay.base.settings import Name, Settings
+
+
+class BattleKeys(Settings):
+    """Battles between retrievers' answers."""
+
+    battles: dict[Name, Annotated[dict[Any, Any], BATTLE_KINDS]] | None = Field(
+        None,
+        min_length=1,
+        description="Named battles, in which a judge says which of two answers to the same query is better.",
+    )

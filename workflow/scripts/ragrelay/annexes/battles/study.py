@@ -1,0 +1,42 @@
+"""Hold what the report shows of a battle: its tables for one dataset and generator."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragrelay.annexes.battles.tables import FOLLOWS, JUDGES, RELAY, STRENGTHS, WINS
+from ragrelay.report.display.shown_tables import ShownTables
+
+
+class BattleShown(ShownTables):
+    """A battle in one section."""
+
+    COLUMNS: ClassVar = {
+        "battle_wins": WINS,
+        "battle_relay": RELAY,
+        "battle_agreement": FOLLOWS,
+        "battle_strengths": STRENGTHS,
+        "battle_judges": JUDGES,
+    }
+
+    @property
+    def battle(self) -> Mapping[str, Any]:
+        """The battle: kind, opponent, judges, generator, systems."""
+        battle: Mapping[str, Any] = self.params["battles"][self.keys["battle"]]
+        return battle
+
+    @property
+    def cell(self) -> Mapping[str, Any]:
+        """The primary cell: ordering and k."""
+        cell: Mapping[str, Any] = self.params["cell"]
+        return cell
+
+    def primary(self, name: str) -> pl.DataFrame:
+        """Return the rows of a table in the primary cell."""
+        return self[name].filter(**self.cell)
+
+    @property
+    def decided(self) -> pl.DataFrame:
+        """The rows of win rates that have a verdict."""
+        return self.primary("battle_wins").filter(against=self.battle["opponent"])

@@ -1,0 +1,144 @@
+"""Ask a judge about pairs of answers, and read its votes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.io.characters import composed
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, integer, number, schema_of, text
+from ragrelay.generation.likelihoods.mass import MASS
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.questions.judging.templates import JudgeTemplate
+from ragrelay.scoring.reference_sets import QueryReferences
+
+WORDS = ["first", "second", "tie"]
+WORTH = {True: (1.0, 0.0, 0.5), False: (0.0, 1.0, 0.5)}
+"""The retriever's score for each of WORDS, by whether its answer is the first."""
+KEY = ["retriever", "against", "ordering", "k", "qid", "seed"]
+PAIR = {
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    "against": text("the opponent; `zeroshot` for the answers without context"),
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "qid": QID,
+    "seed": SEED,
+}
+ASKED_COLUMNS = {
+    **PAIR,
+    "number": integer("0 if the retriever’s answer is the first, 1 if it is the second"),
+    "given": number("the retriever’s score where nothing is asked: equal answers tie, an empty answer loses"),
+    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+    "mass": MASS,
+}
+VOTES = {
+    **PAIR,
+    "score_first": number("the retriever’s score when its answer is the first: 1 wins, .5 tie, 0 loses; the mean over "
+                          "assessors; empty without a vote", "0 to 1"),
+    "score_second": number("the same when its answer is the second", "0 to 1"),
+    "score": number("the mean over both orders, or the score in the only order that people saw; empty where a reply "
+                    "can’t be read", "0 to 1"),
+    "asked": integer("1 if the judge was asked, 0 for equal or empty answers"),
+}  # fmt: skip
+QUESTIONS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
+
+
+def asked_pairs(
+    pairs: pl.DataFrame,
+    queries: Mapping[str, str],
+    references: Mapping[str, QueryReferences] | None,
+    best: int,
+    template: JudgeTemplate,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Write both questions about each pair of answers.
+
+    Args:
+        pairs: KEY, answer, other (the opponent's answer).
+        queries: Texts by qid.
+        references: References by qid; None for a judge that sees none. Queries without one are left out.
+        best: References that the judge sees.
+        template: The judge's template.
+
+    Returns:
+        ASKED_COLUMNS, two rows per pair, and the distinct QUESTIONS.
+    """
+    rows, prompts = list[tuple[Any, ...]](), dict[str, tuple[str, str]]()
+    for *key, answer, other in pairs.select(*KEY, "answer", "other").sort(KEY).iter_rows():
+        qid = key[KEY.index("qid")]
+        if references is not None and qid not in references:
+            continue
+        given = _unasked(answer, other)
+        texts: dict[str, str | Sequence[str]] = {"query": queries[qid]}
+        if references is not None:
+            texts["references"] = _best(references[qid], best)
+        for number_, (first, second) in enumerate(((answer, other), (other, answer))):
+            name = None
+            if given is None:
+                prompt = template.render({**texts, "first": first, "second": second})
+                name = prompt_id(prompt, template.system)
+                prompts[name] = (prompt, template.system)
+            rows.append((*key, number_, given, name))
+    distinct = [(name, *parts) for name, parts in prompts.items()]
+    asked = pl.DataFrame(rows, schema=schema_of(ASKED_COLUMNS), orient="row")
+    return asked, pl.DataFrame(distinct, schema=QUESTIONS, orient="row")
+
+
+def _unasked(answer: str, other: str) -> float | None:
+    """Return the score of equal answers, or of an empty one; None for others."""
+    texts = [composed(text).strip() for text in (answer, other)]
+    if texts[0] == texts[1]:
+        return 0.5
+    return None if all(texts) else float(bool(texts[0]))
+
+
+def _best(references: QueryReferences, best: int) -> list[str]:
+    order = sorted(range(len(references.texts)), key=lambda place: -references.labels[place])
+    return [references.texts[place] for place in order[:best]]
+
+
+def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
+    """Read each pair's votes.
+
+    Args:
+        asked: ASKED_COLUMNS.
+        shares: prompt_id and shares, each of WORDS' share of the probability.
+
+    Returns:
+        VOTES: the most probable word is the vote; without probabilities there is none.
+    """
+    vote = pl.col("shares").list.arg_max().cast(pl.Int64)
+    scores = [
+        pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))
+        for is_first, worth in WORTH.items()
+    ]
+    voted = asked.join(shares, on="prompt_id", how="left", maintain_order="left").with_columns(
+        score=pl.coalesce("given", *scores)
+    )
+    of_order = [pl.col("score").filter(number=number_).first() for number_ in (0, 1)]
+    table = voted.group_by(KEY, maintain_order=True).agg(
+        score_first=of_order[0],
+        score_second=of_order[1],
+        score=(of_order[0] + of_order[1]) / 2,
+        asked=pl.col("given").is_null().any().cast(pl.Int64),
+    )
+    return table.select(pl.col(name).cast(dtype) for name, dtype in schema_of(VOTES).items())
+
+
+def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
+    """Yield the pairs of two retrievers' answers whose texts are known, then the others.
+
+    Args:
+        frame: The retriever's answers: qid, ordering, k, seed, answer, certain.
+        other: The opponent's.
+        retriever: The retriever.
+        against: The opponent; zero-shot answers meet each context's answer with the same seed.
+
+    Yields:
+        KEY, answer, other.
+    """
+    by = ["qid", "seed"] if (other["k"] == 0).all() else ["qid", "ordering", "k", "seed"]
+    met = frame.join(other.select(*by, other="answer", other_certain="certain"), on=by, maintain_order="left")
+    named = met.with_columns(retriever=pl.lit(retriever), against=pl.lit(against))
+    for certain in (True, False):
+        is_certain = (pl.col("certain") & pl.col("other_certain")) == certain
+        yield named.filter(is_certain).select(*KEY, "answer", "other")

@@ -1,0 +1,423 @@
+"""Estimate how often a retriever's answers win against its opponent's, and what the judge's order bias is."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ragrelay.analysis import mean_tests, relay
+from ragrelay.analysis.bootstrap import fisher_jackknife, without_each
+from ragrelay.analysis.clusters import Clusters, effective_number, of_queries
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.kappa import cohens_kappa, tables_by_query
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, WORDS_AT_LEAST, few_pairs
+from ragrelay.annexes.battles.votes import KEY
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    REASON,
+    REFERENCES,
+    boolean,
+    integer,
+    number,
+    text,
+)
+from ragrelay.base.vocabulary.names import UNSEEN
+
+WINS, LOSES = "wins", "loses"
+TIE = 0.5
+CELL = ["ordering", "k"]
+ONE_ORDER_MOST = 2 / 3
+"""Share of the queries with votes in one order only that may have the same order; with more, there is no verdict."""
+_PAIR = {
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    "against": text("the opponent; `zeroshot` for the answers without context"),
+}
+WIN_COLUMNS = {
+    **_PAIR,
+    "n": integer("queries with votes", "queries"),
+    "n_decided": integer("queries whose score is not .5", "queries"),
+    "win_rate": number("mean score over queries: 1 wins, .5 tie, 0 loses, each query’s mean over orders and seeds",
+                       "0 to 1"),
+    "low": number("lower end of the interval at `level`", "0 to 1"),
+    "high": number("upper end of the interval at `level`", "0 to 1"),
+    "level": number("95% for one retriever; 1 − 5% / retrievers for several against one opponent", "0 to 1"),
+    "verdict": text("`wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell, and for pairs "
+                    "without the opponent"),
+    "reason": REASON,
+    "contradicting": number("share of the questions asked in both orders whose votes contradict each other", "0 to 1"),
+    "order_bias": number("half of what the first place adds to a score", "−.5 to .5"),
+    "bias_low": number("lower end of its 95% interval"),
+    "bias_high": number("upper end of its 95% interval"),
+    "same": number("share of the pairs without a question: equal answers tie, and an empty answer loses", "0 to 1"),
+    "left_out": integer("queries with answers but without all votes, which are left out", "queries"),
+}  # fmt: skip
+RELAY_COLUMNS = {
+    **{name: _PAIR[name] for name in CELL},
+    "measure": text("retrieval measure, at k"),
+    "adjusted": boolean("whether both are adjusted for the query’s mean measure over the retrievers"),
+    "n": integer("queries whose contexts differ", "queries"),
+    "slope": number("win rate per difference of the measure, each less its mean over the pair’s queries",
+                    "win rate per 1 of the measure"),
+    **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
+}  # fmt: skip
+FOLLOW_COLUMNS = {
+    **_PAIR,
+    "with_scorer": text("the scorer whose P the battle is compared with"),
+    "references": REFERENCES,
+    "n": integer("queries with votes and both P", "queries"),
+    "rho": number("Spearman’s ρ over queries of the battle’s score and the difference of P", "−1 to 1"),
+    "low": number("lower end of its 95% interval"),
+    "high": number("upper end of its 95% interval"),
+    "same_sign": number("share of the queries decided by both that both decide alike", "0 to 1"),
+    "by_chance": number("this share if nothing but both win rates linked them", "0 to 1"),
+    "reason": REASON,
+}
+JUDGE_COLUMNS = {
+    **_PAIR,
+    "quantity": text("`without`: the panel’s win rate without a judge; `kappa`: Cohen’s κ of two judges’ votes on all "
+                     "pairs, squared weights"),
+    "judge": text("the judge"),
+    "other": text("the other judge of κ"),
+    "value": number("the quantity"),
+    "low": number("lower end of its interval, of win rates at the panel’s level"),
+    "high": number("upper end of its interval"),
+    "verdict": text("the verdict without the judge"),
+    "n": integer("queries", "queries"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fight:
+    """A battle's votes, with everything that its estimates need.
+
+    Args:
+        votes: VOTES by judge.
+        pairs: The pairs that meet, each a retriever and its opponent.
+        opponent: The opponent whose pairs have verdicts.
+        primary: The ordering and k of the primary comparison, whose cell has verdicts.
+        clusters: Cluster number by qid; None for independent queries.
+    """
+
+    votes: Mapping[str, pl.DataFrame]
+    pairs: Sequence[tuple[str, str]]
+    opponent: str
+    primary: tuple[str, int]
+    clusters: Clusters | None
+
+    @property
+    def cells(self) -> list[tuple[str, int]]:
+        """The cells with votes, the primary one first."""
+        named = pl.concat(table.select(CELL) for table in self.votes.values()).unique().sort(CELL).rows()
+        return sorted(named, key=lambda cell: cell != self.primary)
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals of win rates."""
+        return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
+
+    def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "Scored":
+        """Score the queries of a pair by these judges' mean votes, over queries that all of them decided.
+
+        Args:
+            cell: Ordering and k.
+            pair: The retriever and its opponent.
+            judges: The judges.
+
+        Returns:
+            The scores.
+        """
+        names = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+        tables = [self.votes[name].filter(**names) for name in judges]
+        scores = [table.group_by("qid").agg(_query_score(table)).sort("qid") for table in tables]
+        every = pl.concat(table.select("qid") for table in tables).unique().height
+        joined = scores[0].rename({"score": "score0"})
+        for place, table in enumerate(scores[1:], start=1):
+            joined = joined.join(table.rename({"score": f"score{place}"}), on="qid", maintain_order="left")
+        known = joined.drop_nulls()
+        scores_of_all = known.drop("qid").to_numpy().astype(np.float64)
+        mean = scores_of_all.mean(axis=1) if known.height else np.zeros(0) + 0.5
+        return Scored(pl.concat(tables), known["qid"], mean - 0.5, every - known.height, self.clusters)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a pair's queries, and the votes that they come from."""
+
+    votes: pl.DataFrame
+    qids: pl.Series
+    y: Array
+    """(n,) the score less .5."""
+    left_out: int
+    clusters: Clusters | None
+
+    @property
+    def cluster(self) -> npt.NDArray[np.intp] | None:
+        """(n,) the number of each query's cluster, from 0; None for independent queries."""
+        numbers = of_queries(self.qids, self.clusters)
+        return None if numbers is None else np.unique(numbers, return_inverse=True)[1].astype(np.intp)
+
+    def rate(self, level: float) -> dict[str, Any]:
+        """Estimate the win rate, with a verdict.
+
+        Args:
+            level: The interval's level.
+
+        Returns:
+            n, n_decided, win_rate, low, high, level, verdict, reason.
+        """
+        y = np.where(np.abs(self.y) > CONSTANT, self.y, 0.0)
+        row: dict[str, Any] = {"n": len(y), "n_decided": int(np.count_nonzero(y)), "level": level}
+        if not len(y):
+            return row | {"verdict": TOO_FEW, "reason": f"0 queries, {WORDS_AT_LEAST} needed"}
+        row["win_rate"] = float(y.mean()) + 0.5
+        if (reason := mean_tests.few(y, self.cluster)) is not None:
+            reason = reason.replace(" differ,", f" have a score other than {TIE},")
+        if not is_constant(y) and len(y) > 1:
+            low, high = (float(end[0]) for end in mean_tests.cautious(y, self.cluster).interval(level))
+            if np.isfinite([low, high]).all():
+                row |= {"low": max(low + 0.5, 0.0), "high": min(high + 0.5, 1.0)}
+        elif reason is None:
+            reason = "all queries have the same score"
+        if reason is None and "low" not in row:
+            reason = "the interval is unbounded"
+        if reason is not None:
+            return row | {"verdict": TOO_FEW, "reason": reason}
+        return row | {"verdict": WINS if row["low"] > 0.5 else LOSES if row["high"] < 0.5 else UNDECIDED}
+
+    def bias(self) -> dict[str, Any]:
+        """Estimate the order bias from the queries that were asked in both orders.
+
+        Returns:
+            contradicting, order_bias, bias_low, bias_high; none without such queries.
+        """
+        asked = self.votes.filter(pl.col("asked") == 1).drop_nulls(["score_first", "score_second"])
+        if asked.is_empty():
+            return {}
+        halves = (pl.col("score_first") - pl.col("score_second")) / 2
+        by_query = asked.group_by("qid").agg(bias=halves.mean()).sort("qid")
+        bias, numbers = by_query["bias"].to_numpy(), of_queries(by_query["qid"], self.clusters)
+        contradicting = float(asked.select((halves.abs() == 0.5).mean()).item())
+        row = {"contradicting": contradicting, "order_bias": float(bias.mean())}
+        if mean_tests.few(bias, None) is None and not is_constant(bias):
+            cluster = None if numbers is None else np.unique(numbers, return_inverse=True)[1].astype(np.intp)
+            low, high = (mean_tests.end(end[0]) for end in mean_tests.cautious(bias, cluster).interval())
+            if low is not None and high is not None:
+                row |= {"bias_low": low, "bias_high": high}
+        return row
+
+    def one_sided(self) -> str | None:
+        """Say why the order of the votes gives no verdict; None if it may."""
+        known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
+        single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
+        first = single["score_first"].count()
+        if single.is_empty() or max(first, single.height - first) <= ONE_ORDER_MOST * single.height:
+            return None
+        return f"{first} of {single.height} pairs with votes in one order have the retriever’s answer first"
+
+
+def _query_score(table: pl.DataFrame) -> pl.Expr:
+    """Average a query's scores over seeds; null if one is unread. Order bias is taken from votes in one order."""
+    single = table.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
+    means = single["score_first"].mean(), single["score_second"].mean()
+    bias = 0.0
+    if isinstance(means[0], float) and isinstance(means[1], float):
+        bias = (means[0] - means[1]) / 2
+    only_first, only_second = pl.col("score_second").is_null(), pl.col("score_first").is_null()
+    side = only_first.cast(pl.Float64) - only_second.cast(pl.Float64)
+    score = (pl.col("score") - bias * side).alias("score")
+    return pl.when(pl.col("score").is_null().any()).then(None).otherwise(score.mean()).alias("score")
+
+
+def win_rows(fight: Fight) -> Iterator[dict[str, Any]]:
+    """Yield rows of WIN_COLUMNS for every cell and pair.
+
+    A panel has a verdict only if its mean has it without each judge, too.
+
+    Args:
+        fight: The battle.
+
+    Yields:
+        The rows.
+    """
+    for cell, pair in itertools.product(fight.cells, fight.pairs):
+        scored = fight.of(cell, pair, [*fight.votes])
+        row = scored.rate(fight.level) | scored.bias()
+        if (reason := scored.one_sided()) and row["verdict"] != TOO_FEW:
+            row |= {"verdict": UNDECIDED, "reason": reason}
+        if row["verdict"] in (WINS, LOSES):
+            needed = [name for name, part in parts(fight, cell, pair) if part["verdict"] != row["verdict"]]
+            row |= {"verdict": UNDECIDED, "reason": f"not without {' or '.join(needed)}"} if needed else {}
+        if cell != fight.primary or pair[1] != fight.opponent:
+            row["verdict"] = None
+        named = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+        same = (scored.votes["asked"] == 0).to_numpy()
+        yield {**named, **row, "same": float(same.mean()) if len(same) else None, "left_out": scored.left_out}
+
+
+def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    """Return a panel's win rate without each judge, by the judge's name; none with one judge."""
+    judges = [*fight.votes] if len(fight.votes) > 1 else []
+    return [
+        (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
+    ]
+
+
+def judge_rows(fight: Fight) -> Iterator[dict[str, Any]]:
+    """Yield rows of JUDGE_COLUMNS in the primary cell; none with one judge.
+
+    Args:
+        fight: The battle.
+
+    Yields:
+        The panel's win rate without each judge, then κ of every two judges.
+    """
+    for pair in fight.pairs:
+        for name, part in parts(fight, fight.primary, pair):
+            named = dict(zip((*CELL, "retriever", "against"), (*fight.primary, *pair), strict=True))
+            figures = {key: part.get(key) for key in ("low", "high", "verdict", "n")}
+            yield {**named, "quantity": "without", "judge": name, "value": part.get("win_rate"), **figures}
+    of_cell = dict(zip(CELL, fight.primary, strict=True))
+    for judge, other in itertools.combinations(fight.votes, 2):
+        yield {**of_cell, "quantity": "kappa", "judge": judge, "other": other, **_kappa(fight, judge, other)}
+
+
+def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
+    """Compute kappa of two judges' votes, one per order, over the primary cell's pairs."""
+    of_cell = dict(zip(CELL, fight.primary, strict=True))
+    long = [
+        table.filter(**of_cell)
+        .unpivot(["score_first", "score_second"], index=KEY, variable_name="order", value_name="vote")
+        .drop_nulls("vote")
+        for table in (fight.votes[judge], fight.votes[other])
+    ]
+    both = long[0].join(long[1], on=[*KEY, "order"], suffix="_other", maintain_order="left").sort(*KEY, "order")
+    row: dict[str, Any] = {"n": both["qid"].n_unique()}
+    if row["n"] < WORDS_AT_LEAST:
+        return row
+    numbers = of_queries(both["qid"], fight.clusters)
+    query = both["qid"].rank("dense").to_numpy() - 1 if numbers is None else np.unique(numbers, return_inverse=True)[1]
+    labels, places = np.unique([both["vote"].to_numpy(), both["vote_other"].to_numpy()], return_inverse=True)
+    first, second = places.reshape(2, -1)
+    tables = tables_by_query(query.astype(np.int64), first, second, len(labels))
+    value, low, high = (float(figure) for figure in cohens_kappa(tables, True, labels))
+    return row | ({"value": value, "low": low, "high": high} if np.isfinite([value, low, high]).all() else {})
+
+
+def relay_rows(fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
+    """Yield rows of RELAY_COLUMNS: the slope of the win rate on the measure's difference, over all pairs.
+
+    A pair's products are relay's, with the battle's score in place of P's difference.
+
+    Args:
+        fight: The battle; pairs with zero-shot answers are left out, which have no measure.
+        measures: retriever, qid, k, value of the measure.
+        contexts: retriever, ordering, k, qid, docnos.
+        measure: The measure's name.
+
+    Yields:
+        Two rows per cell, as measured and adjusted.
+    """
+    ranked = set(measures["retriever"])
+    pairs = [pair for pair in fight.pairs if {*pair} <= ranked]
+    for ordering, k in fight.cells if pairs else []:
+        qids = contexts.filter(ordering=ordering, k=k)["qid"].unique().sort()
+        x = {name: _placed(measures.filter(retriever=name, k=k), "value", qids) for name in ranked}
+        shown = contexts.filter(ordering=ordering, k=k).with_columns(
+            list=pl.col("docnos").list.join("\n").rank("dense").cast(pl.Float64)
+        )
+        lists = {name: np.nan_to_num(_placed(shown.filter(retriever=name), "list", qids)) for name in ranked}
+        met = {name for pair in pairs for name in pair}
+        mean_x = np.mean([x[name] for name in sorted(met)], axis=0)
+        cluster, zeros = of_queries(qids, fight.clusters), np.zeros(len(qids))
+        sums: dict[bool, list[relay.Sums]] = {False: [], True: []}
+        for one, other in pairs:
+            scored = fight.of((ordering, k), (one, other), [*fight.votes])
+            y = _placed(pl.DataFrame({"qid": scored.qids, "y": scored.y}), "y", qids)
+            cell = relay.Cell(np.array([lists[one], lists[other]]), np.array([x[one], x[other]]),
+                              np.array([y, zeros]), mean_x, zeros, cluster=cluster)  # fmt: skip
+            for adjusted, of_pairs in sums.items():
+                of_pairs += [pair for _, pair in relay.pair_sums(cell, adjusted)]
+        for adjusted, of_pairs in sums.items():
+            row = relay.slope(relay.all_pairs(of_pairs))
+            row |= {} if (ordering, k) == fight.primary else {"verdict": None}
+            yield {"ordering": ordering, "k": k, "measure": measure, "adjusted": adjusted, **row}
+
+
+def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
+    joined = pl.DataFrame({"qid": qids}).join(table.select("qid", value), on="qid", how="left", maintain_order="left")
+    return joined[value].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield rows of FOLLOW_COLUMNS: does the battle agree with P over queries?
+
+    Args:
+        fight: The battle.
+        scorer: The scorer's name.
+        utility: Its P: retriever, ordering, k, references, qid, p; zero-shot answers' with k 0.
+
+    Yields:
+        A row per cell, pair and reference set.
+    """
+    for cell, pair in itertools.product(fight.cells, fight.pairs):
+        scored = fight.of(cell, pair, [*fight.votes])
+        own = pl.DataFrame({"qid": scored.qids, "y": scored.y}, schema={"qid": pl.String, "y": pl.Float64})
+        sides = [_p_of(utility, name, cell) for name in pair]
+        both = sides[0].join(sides[1], on=["qid", "references"], suffix="_other").join(own, on="qid")
+        for (references,), rows in both.sort("references", "qid").group_by("references", maintain_order=True):
+            d = (rows["p"] - rows["p_other"]).to_numpy()
+            named = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+            row = agreement(rows["y"].to_numpy(), d, of_queries(rows["qid"], fight.clusters))
+            yield {**named, "with_scorer": scorer, "references": references, **row}
+
+
+def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.DataFrame:
+    own = utility.filter(~pl.col("references").str.ends_with(UNSEEN), retriever=retriever)
+    is_cell = (pl.col("ordering") == cell[0]) & (pl.col("k") == cell[1])
+    return own.filter(is_cell | (pl.col("k") == 0)).select("qid", "references", "p").drop_nulls()
+
+
+def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
+    """Compare a battle's scores with differences of P over queries.
+
+    Equal signs are no agreement by themselves: if both merely prefer the same system on average, they are equal more
+    often than not.
+
+    Args:
+        y: (n,) the scores less .5.
+        d: (n,) the differences of P.
+        numbers: (n,) the number of each query's cluster; None for independent queries.
+
+    Returns:
+        n, rho, low, high, same_sign, by_chance, reason.
+    """
+    n = len(y)
+    y, d = (np.where(np.abs(column) > CONSTANT, column, 0.0) for column in (y, d))
+    decided = (y != 0) & (d != 0)
+    row: dict[str, Any] = {"n": n}
+    if decided.any():
+        won = [float((column[decided] > 0).mean()) for column in (y, d)]
+        row["same_sign"] = float((np.sign(y[decided]) == np.sign(d[decided])).mean())
+        row["by_chance"] = won[0] * won[1] + (1 - won[0]) * (1 - won[1])
+    if n < 3 or is_constant(y) or is_constant(d):
+        return row | {"reason": "too few queries, or all alike"}
+    ranks = [pl.Series(column).rank().to_numpy() for column in (y, d)]
+    row["rho"] = float(np.corrcoef(np.array(ranks))[0, 1])
+    of_query = np.arange(n, dtype=np.intp) if numbers is None else np.unique(numbers, return_inverse=True)[1]
+    sizes = np.bincount(of_query)
+    effective = effective_number(sizes)
+    names = ("score", "difference of P")
+    if reason := few_pairs(y, d, names, None if numbers is None else len(sizes), effective):
+        return row | {"reason": reason}
+    tested = fisher_jackknife(row["rho"], without_each("spearman", y, d, of_query.astype(np.intp)), effective - 1.0)
+    if tested.low is None:
+        return row | {"reason": "the same without any query"}
+    return row | {"low": tested.low, "high": tested.high}
