@@ -99,6 +99,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	$(if $(wildcard tools/people_rates.py),python tools/people_rates.py)
 	$(if $(wildcard tools/thought_rates.py),python tools/thought_rates.py)
 	$(if $(wildcard tools/round_rates.py),python tools/round_rates.py)
+	$(if $(wildcard tools/battle_rates.py),python tools/battle_rates.py)
 	python tools/papers.py
 	python -m tools.demo_page
 	python -m tools.what_p_rewards

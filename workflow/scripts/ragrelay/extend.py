@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # base.public_names reads these imports, too
     from ragrelay.generation.likelihoods.word_questions import asked_shares as asked_shares
     from ragrelay.generation.likelihoods.word_questions import with_prompts as with_prompts
     from ragrelay.questions.bases import AboutAnswers as AboutAnswers
+    from ragrelay.questions.bases import AboutPairs as AboutPairs
     from ragrelay.questions.bases import AboutRetrievers as AboutRetrievers
     from ragrelay.questions.question import Question as Question
     from ragrelay.report.display.outputs import SECTION as SECTION

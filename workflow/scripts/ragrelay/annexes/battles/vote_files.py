@@ -11,7 +11,7 @@ import polars as pl
 
 from ragrelay.annexes.battles.votes import KEY, VOTES, WORDS
 from ragrelay.base.errors import InputError, one_of
-from ragrelay.base.io.characters import check_id, composed
+from ragrelay.base.io.characters import check_id
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import DESCENDING
@@ -141,11 +141,9 @@ def place_votes(
         texts = every.rename({"retriever": side, "answer": f"{side}_own"})
         known = known.join(texts, on=[side, *key], maintain_order="left")
     same = [
-        pl.col(f"{side}_answer").is_null() | pl.struct(f"{side}_answer", f"{side}_own").map_elements(
-            lambda pair: composed(next(iter(pair.values()))).strip() == composed([*pair.values()][1]).strip(),
-            return_dtype=pl.Boolean)
+        pl.col(f"{side}_answer").is_null() | (_plain(f"{side}_answer") == _plain(f"{side}_own"))
         for side in ("first", "second")
-    ]  # fmt: skip
+    ]
     kept = known.filter(pl.all_horizontal(same))
     counts = [
         {"what": NO_VOTE, "count": empty},
@@ -161,6 +159,11 @@ def place_votes(
         found = f"a second vote on qid {row['qid']}, {row['first']} first, {row['second']} second"
         raise InputError(row["place"], found, "one for each assessor and order")
     return _votes(kept), counts
+
+
+def _plain(column: str) -> pl.Expr:
+    """Return a text composed, without blanks at its ends."""
+    return pl.col(column).str.normalize("NFC").str.strip_chars()
 
 
 def _votes(kept: pl.DataFrame) -> pl.DataFrame:

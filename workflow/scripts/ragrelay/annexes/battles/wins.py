@@ -336,19 +336,40 @@ def relay_rows(fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, mea
         lists = {name: np.nan_to_num(_placed(shown.filter(retriever=name), "list", qids)) for name in ranked}
         met = {name for pair in pairs for name in pair}
         mean_x = np.mean([x[name] for name in sorted(met)], axis=0)
-        cluster, zeros = of_queries(qids, fight.clusters), np.zeros(len(qids))
+        cluster = of_queries(qids, fight.clusters)
         sums: dict[bool, list[relay.Sums]] = {False: [], True: []}
         for one, other in pairs:
             scored = fight.of((ordering, k), (one, other), [*fight.votes])
             y = _placed(pl.DataFrame({"qid": scored.qids, "y": scored.y}), "y", qids)
-            cell = relay.Cell(np.array([lists[one], lists[other]]), np.array([x[one], x[other]]),
-                              np.array([y, zeros]), mean_x, zeros, cluster=cluster)  # fmt: skip
+            of_pair = np.array([lists[one], lists[other]]), np.array([x[one], x[other]]), y
             for adjusted, of_pairs in sums.items():
-                of_pairs += [pair for _, pair in relay.pair_sums(cell, adjusted)]
+                of_pairs.append(pair_sums(*of_pair, mean_x, adjusted, cluster))
         for adjusted, of_pairs in sums.items():
             row = relay.slope(relay.all_pairs(of_pairs))
             row |= {} if (ordering, k) == fight.primary else {"verdict": None}
             yield {"ordering": ordering, "k": k, "measure": measure, "adjusted": adjusted, **row}
+
+
+def pair_sums(
+    context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
+) -> relay.Sums:
+    """Sum a pair's products as relay does, with the battle's score in place of P's difference.
+
+    Args:
+        context: (2, n) a number per distinct list of docnos.
+        x: (2, n) the measure.
+        y: (n,) the scores less .5; NaN where there is none.
+        mean_x: (n,) the mean measure over the retrievers that meet.
+        adjusted: Whether both are residuals of a regression on ``mean_x``.
+        cluster: (n,) the number of each query's cluster; None for independent queries.
+
+    Returns:
+        The sums.
+    """
+    zeros = np.zeros(len(y))
+    cell = relay.Cell(context, x, np.array([y, zeros]), mean_x, zeros, cluster=cluster)
+    ((_, sums),) = relay.pair_sums(cell, adjusted)
+    return sums
 
 
 def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
