@@ -4,8 +4,8 @@
 
 A judge perceives how much better one answer is, on a logit scale, with logistic noise in each order and a bonus for the
 answer named first; it says tie within a zone around 0. ``WORLDS`` has one kind of judge and query each. Words are those
-of ``Scored.rate``, at 1 - 5% / m for m retrievers. Rates are shares of all studies, with their standard errors; nominal
-are 5%, two-sided.
+of ``PairScores.rate``, at 1 - 5% / m for m retrievers. Rates are shares of all studies, with their standard errors;
+nominal are 5%, two-sided.
 """
 
 import itertools
@@ -19,7 +19,7 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.annexes.battles.strengths import strengths
 from ragrelay.annexes.battles.votes import VOTES
-from ragrelay.annexes.battles.wins import LOSES, WINS, Fight, Scored, agreement, pair_sums, win_rows
+from ragrelay.annexes.battles.wins import LOSES, WINS, Fight, PairScores, agreement, pair_sums, win_rows
 from ragrelay.base.vocabulary.columns import schema_of
 
 from benchmarks.shared import record
@@ -73,11 +73,11 @@ def drawn(random: np.random.Generator, world: World, n: int) -> Array:
     return world.lead + world.spread * random.standard_normal(n).repeat(world.of_cluster)
 
 
-def scored(world: World, y: Array) -> Scored:
+def scored(world: World, y: Array) -> PairScores:
     """Scores less .5 as the product holds them."""
     qids = pl.Series([str(place) for place in range(len(y))])
     clusters = {qid: place // world.of_cluster for place, qid in enumerate(qids)} if world.of_cluster > 1 else None
-    return Scored(pl.DataFrame(schema=schema_of(VOTES)), qids, y, 0, clusters)
+    return PairScores(pl.DataFrame(schema=schema_of(VOTES)), qids, y, 0, clusters)
 
 
 def rate(said: Iterable[bool], goal: str = "") -> record.Figure:

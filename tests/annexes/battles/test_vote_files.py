@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annexes.battles.vote_files import CHANGED, ELSEWHERE, NO_VOTE, UNKNOWN, place_votes, read_vote_rows
+from ragrelay.annexes.battles.vote_files import CHANGED, ELSEWHERE, NO_VOTE, UNKNOWN, read_vote_file
 from ragrelay.base.errors import InputError
 
 GRID: dict[str, Any] = {"generators": ["g"], "orderings": ["descending"], "ks": [3], "seeds": [1, 2]}
@@ -21,7 +21,7 @@ ANSWERS = pl.DataFrame(
 def read(tmp_path: Path, text: str, pairs: Any = (("a", "b"),), name: str = "votes.csv", grid: Any = GRID) -> Any:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    return place_votes(path, read_vote_rows(path), grid, pairs, ANSWERS, "g")
+    return read_vote_file(path, grid, pairs, ANSWERS, "g")
 
 
 def scores(votes: pl.DataFrame) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ from ragrelay.annexes.battles.votes import VOTES
 from ragrelay.annexes.battles.wins import LOSES, WINS, Fight
 from ragrelay.base.vocabulary.columns import schema_of
 
-CELL = ("descending", 3)
+IN_CELL = ("descending", 3)
 PAIR = ("dense", "bm25")
 
 
@@ -22,12 +22,12 @@ def votes(first: list[float | None], second: list[float | None], seed: int = 1, 
     for place, (one, other) in enumerate(zip(first, second, strict=True)):
         known = [score for score in (one, other) if score is not None]
         score = None if len(known) < 2 else sum(known) / 2
-        rows.append((*pair, *CELL, f"q{place:02}", seed, one, other, score, 1))
+        rows.append((*pair, *IN_CELL, f"q{place:02}", seed, one, other, score, 1))
     return pl.DataFrame(rows, schema=schema_of(VOTES), orient="row")
 
 
 def fight(*judges: pl.DataFrame, pairs: tuple[tuple[str, str], ...] = (PAIR,), clusters: Any = None) -> Fight:
-    return Fight({f"j{place}": table for place, table in enumerate(judges)}, pairs, "bm25", CELL, clusters)
+    return Fight({f"j{place}": table for place, table in enumerate(judges)}, pairs, "bm25", IN_CELL, clusters)
 
 
 def row(*judges: pl.DataFrame, **fields: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def row(*judges: pl.DataFrame, **fields: Any) -> dict[str, Any]:
 def test_a_querys_score_is_the_mean_over_orders_and_seeds() -> None:
     """q00: wins and ties, .75; q01: contradicts, .5; its second seed: loses twice, 0."""
     both = pl.concat([votes([1, 1], [0.5, 0]), votes([1, 0], [0.5, 0], seed=2)])
-    scored = fight(both).of(CELL, PAIR, ["j0"])
+    scored = fight(both).of(IN_CELL, PAIR, ["j0"])
     assert scored.qids.to_list() == ["q00", "q01"] and scored.y.tolist() == [0.25, -0.25]
     found = row(both)
     assert found["win_rate"] == 0.5 and found["n"] == 2 and found["n_decided"] == 2
@@ -145,7 +145,7 @@ def test_relay_is_the_slope_of_the_score_on_the_measure() -> None:
     qids = table["qid"].to_list()
     frames = [pl.DataFrame({"retriever": [name] * 40, "qid": qids, "k": [3] * 40, "value": x[place]})
               for place, name in enumerate(PAIR)]  # fmt: skip
-    lists = [pl.DataFrame({"retriever": [name] * 40, "ordering": [CELL[0]] * 40, "k": [3] * 40, "qid": qids,
+    lists = [pl.DataFrame({"retriever": [name] * 40, "ordering": [IN_CELL[0]] * 40, "k": [3] * 40, "qid": qids,
                            "docnos": [[f"{name}{qid}"] for qid in qids]}) for name in PAIR]  # fmt: skip
     measured, adjusted = wins.relay_rows(fight(table), pl.concat(frames), pl.concat(lists), "nDCG")
     assert measured["slope"] == pytest.approx(np.polyfit(x[0] - x[1], y, 1)[0])

@@ -169,7 +169,7 @@ CEILINGS = {
     "generation": 6250,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
     "scoring": 4250,  # public names' Args, Returns, Raises
     "bertscore": 600,  # public names' Args, Returns, Raises
-    "questions": 2150,  # public names' Args, Returns, Raises, also of jobs and their answers
+    "questions": 2250,  # pairs of answers; public names' Args, Returns, Raises, also of jobs and their answers
     "analysis": 5600,  # intervals end where the scores' scale does; reasons name the column that is constant
     "report": 7400,  # the first screen's rows with their types, and facts.json; signature; blocks of the explorer
     "config": 1150,  # public names' Args, Returns, Raises

@@ -8,7 +8,7 @@ from ragrelay.report.display.tables import Table, between, name, numeric, table_
 
 PER = 0.1
 """Slopes are shown per this much of the measure."""
-CELL = (name("ordering"), numeric("k", "k", count))
+WHERE = (name("ordering"), numeric("k", "k", count))
 PAIR = (name("retriever"), name("against"))
 
 
@@ -16,7 +16,7 @@ def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table
     """Show win rates, contradictions and order bias of each cell and pair."""
     frame = study["battle_wins"]
     return table_of(
-        frame, *CELL, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
+        frame, *WHERE, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
         numeric("queries", "n", count), numeric("decided", "n_decided", count),
         numeric("contradicting", "contradicting", share),
         between("order bias", "order_bias", ends=("bias_low", "bias_high")), numeric("not asked", "same", share),
@@ -28,7 +28,7 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
     """Show both slopes of each cell."""
     frame = study["battle_relay"].with_columns(pl.col("slope", "low", "high") * PER)
     return table_of(
-        frame, *CELL, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
+        frame, *WHERE, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
         name("verdict"), numeric("p", "p_value", p_value), numeric("queries that differ", "n", count),
         textual("remark", "reason"), most=most_rows,
     )  # fmt: skip
@@ -37,7 +37,7 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
 def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
     """Show the agreement of a battle with each scorer's P."""
     return table_of(
-        study["battle_agreement"], *CELL, *PAIR, name("with_scorer"), name("references"), between("ρ", "rho"),
+        study["battle_agreement"], *WHERE, *PAIR, name("with_scorer"), name("references"), between("ρ", "rho"),
         numeric("equal signs", "same_sign", share), numeric("expected by chance", "by_chance", share),
         numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
     )  # fmt: skip
@@ -46,7 +46,7 @@ def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> 
 def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> Table:
     """Show each system's strength."""
     return table_of(
-        study["battle_strengths"], *CELL, name("system"), between("strength", "strength"),
+        study["battle_strengths"], *WHERE, name("system"), between("strength", "strength"),
         numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
     )  # fmt: skip
 

@@ -26,8 +26,8 @@ rule read_vote_file:
     conda:
         env("analysis")
     params:
-        patterns={"answers": files.answers},
         **battles.placing,
+        patterns={"answers": files.answers},
         code=code_of("battles/read_vote_file.py"),
     script:
         "scripts/read_vote_file.py"
@@ -50,13 +50,13 @@ rule analyse_battles:
     conda:
         env("analysis")
     params:
+        **battles.params,
         patterns={
             "votes": battle_files.votes,
             "measures": files.measures,
             "prompts": files.prompts,
             "utility": files.utility,
         },
-        **battles.params,
         code=code_of("battles/analyse_battles.py"),
     script:
         "scripts/analyse_battles.py"

@@ -11,7 +11,7 @@ from scipy import special
 from ragrelay.analysis.clusters import of_queries
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.verdicts import WORDS_AT_LEAST
-from ragrelay.annexes.battles.wins import CELL, Fight
+from ragrelay.annexes.battles.wins import IN_CELL, Fight
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, REASON, integer, number, text
 
 STRENGTH_COLUMNS = {
@@ -46,7 +46,7 @@ def strength_rows(fight: Fight) -> Iterator[dict[str, Any]]:
             scores[[rows[qid] for qid in scored.qids], column] = scored.y + 0.5
         pairs = [(systems.index(one), systems.index(other)) for one, other in fight.pairs]
         numbers = of_queries(pl.Series(qids, dtype=pl.String), fight.clusters)
-        named = dict(zip(CELL, cell, strict=True))
+        named = dict(zip(IN_CELL, cell, strict=True))
         for system, row in zip(systems, strengths(scores, pairs, len(systems), numbers), strict=True):
             yield {**named, "system": system, "n": len(qids), **row}
 

@@ -22,7 +22,7 @@ JUDGES = {**NAMES, **wins.JUDGE_COLUMNS}
 """Columns of judges.csv."""
 
 
-def analyse_battle(
+def analyse_battles(
     fight: wins.Fight,
     measures: pl.DataFrame,
     contexts: pl.DataFrame,

@@ -97,15 +97,14 @@ def _vote(place: str, record: Mapping[str, Any], names: Mapping[str, str | None]
     return by_name.get(said) or SPELLED[said.casefold()]
 
 
-def place_votes(
-    path: Path, rows: pl.DataFrame, grid: Mapping[str, Sequence[Any]], pairs: Sequence[tuple[str, str]],
+def read_vote_file(
+    path: Path, grid: Mapping[str, Sequence[Any]], pairs: Sequence[tuple[str, str]],
     answers: pl.DataFrame, generator: str,
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:  # fmt: skip
-    """Place votes in a battle, and average them over assessors.
+    """Read a file's votes on the pairs that meet in a battle, and average them over assessors.
 
     Args:
-        path: The file, for messages.
-        rows: ROWS.
+        path: The file.
         grid: The grid's generators, orderings, ks and seeds. A record without one has the only generator and k, the
             ordering descending or the first, the first seed.
         pairs: The pairs that meet.
@@ -116,10 +115,10 @@ def place_votes(
         VOTES, and counts (what, count) of votes that were ignored.
 
     Raises:
-        InputError: A record lacks a key of which the grid has several, an assessor voted twice on a pair in one order,
-            or no vote is on answers of the study.
+        InputError: A record is malformed or lacks a key of which the grid has several, an assessor voted twice on a
+            pair in one order, or no vote is on answers of the study.
     """
-    placed = _filled(rows, grid).filter(generator=generator)
+    placed = _filled(read_vote_rows(path), grid).filter(generator=generator)
     empty = placed["vote"].null_count()
     voted = placed.drop_nulls("vote")
     sides = pl.DataFrame(

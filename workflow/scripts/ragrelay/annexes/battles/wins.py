@@ -31,7 +31,7 @@ from ragrelay.base.vocabulary.names import UNSEEN
 
 WINS, LOSES = "wins", "loses"
 TIE = 0.5
-CELL = ["ordering", "k"]
+IN_CELL = ["ordering", "k"]
 ONE_ORDER_MOST = 2 / 3
 """Share of the queries with votes in one order only that may have the same order; with more, there is no verdict."""
 _PAIR = {
@@ -60,7 +60,7 @@ WIN_COLUMNS = {
     "left_out": integer("queries with answers but without all votes, which are left out", "queries"),
 }  # fmt: skip
 RELAY_COLUMNS = {
-    **{name: _PAIR[name] for name in CELL},
+    **{name: _PAIR[name] for name in IN_CELL},
     "measure": text("retrieval measure, at k"),
     "adjusted": boolean("whether both are adjusted for the query’s mean measure over the retrievers"),
     "n": integer("queries whose contexts differ", "queries"),
@@ -115,7 +115,7 @@ class Fight:
     @property
     def cells(self) -> list[tuple[str, int]]:
         """The cells with votes, the primary one first."""
-        named = pl.concat(table.select(CELL) for table in self.votes.values()).unique().sort(CELL).rows()
+        named = pl.concat(table.select(IN_CELL) for table in self.votes.values()).unique().sort(IN_CELL).rows()
         return sorted(named, key=lambda cell: cell != self.primary)
 
     @property
@@ -123,7 +123,7 @@ class Fight:
         """The level of the intervals of win rates."""
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
-    def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "Scored":
+    def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
         """Score the queries of a pair by these judges' mean votes, over queries that all of them decided.
 
         Args:
@@ -134,7 +134,7 @@ class Fight:
         Returns:
             The scores.
         """
-        names = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+        names = dict(zip((*IN_CELL, "retriever", "against"), (*cell, *pair), strict=True))
         tables = [self.votes[name].filter(**names) for name in judges]
         scores = [table.group_by("qid").agg(_query_score(table)).sort("qid") for table in tables]
         every = pl.concat(table.select("qid") for table in tables).unique().height
@@ -144,11 +144,11 @@ class Fight:
         known = joined.drop_nulls()
         scores_of_all = known.drop("qid").to_numpy().astype(np.float64)
         mean = scores_of_all.mean(axis=1) if known.height else np.zeros(0) + 0.5
-        return Scored(pl.concat(tables), known["qid"], mean - 0.5, every - known.height, self.clusters)
+        return PairScores(pl.concat(tables), known["qid"], mean - 0.5, every - known.height, self.clusters)
 
 
 @dataclass(frozen=True)
-class Scored:
+class PairScores:
     """The scores of a pair's queries, and the votes that they come from."""
 
     votes: pl.DataFrame
@@ -257,7 +257,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, Any]]:
             row |= {"verdict": UNDECIDED, "reason": f"not without {' or '.join(needed)}"} if needed else {}
         if cell != fight.primary or pair[1] != fight.opponent:
             row["verdict"] = None
-        named = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+        named = dict(zip((*IN_CELL, "retriever", "against"), (*cell, *pair), strict=True))
         same = (scored.votes["asked"] == 0).to_numpy()
         yield {**named, **row, "same": float(same.mean()) if len(same) else None, "left_out": scored.left_out}
 
@@ -281,17 +281,17 @@ def judge_rows(fight: Fight) -> Iterator[dict[str, Any]]:
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):
-            named = dict(zip((*CELL, "retriever", "against"), (*fight.primary, *pair), strict=True))
+            named = dict(zip((*IN_CELL, "retriever", "against"), (*fight.primary, *pair), strict=True))
             figures = {key: part.get(key) for key in ("low", "high", "verdict", "n")}
             yield {**named, "quantity": "without", "judge": name, "value": part.get("win_rate"), **figures}
-    of_cell = dict(zip(CELL, fight.primary, strict=True))
+    of_cell = dict(zip(IN_CELL, fight.primary, strict=True))
     for judge, other in itertools.combinations(fight.votes, 2):
         yield {**of_cell, "quantity": "kappa", "judge": judge, "other": other, **_kappa(fight, judge, other)}
 
 
 def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
     """Compute kappa of two judges' votes, one per order, over the primary cell's pairs."""
-    of_cell = dict(zip(CELL, fight.primary, strict=True))
+    of_cell = dict(zip(IN_CELL, fight.primary, strict=True))
     long = [
         table.filter(**of_cell)
         .unpivot(["score_first", "score_second"], index=KEY, variable_name="order", value_name="vote")
@@ -395,7 +395,7 @@ def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[di
         both = sides[0].join(sides[1], on=["qid", "references"], suffix="_other").join(own, on="qid")
         for (references,), rows in both.sort("references", "qid").group_by("references", maintain_order=True):
             d = (rows["p"] - rows["p_other"]).to_numpy()
-            named = dict(zip((*CELL, "retriever", "against"), (*cell, *pair), strict=True))
+            named = dict(zip((*IN_CELL, "retriever", "against"), (*cell, *pair), strict=True))
             row = agreement(rows["y"].to_numpy(), d, of_queries(rows["qid"], fight.clusters))
             yield {**named, "with_scorer": scorer, "references": references, **row}
 

@@ -1,7 +1,7 @@
 """Estimate win rates, order bias, relay and agreement of a battle."""
 
 import polars as pl
-from ragrelay.annexes.battles.tables import analyse_battle
+from ragrelay.annexes.battles.tables import analyse_battles
 from ragrelay.annexes.battles.wins import Fight
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
@@ -24,7 +24,7 @@ with job_log(snakemake.log[0], snakemake.input):
         (given["cell"]["ordering"], given["cell"]["k"]),
         numbered_clusters(*inputs.get("clusters") or [None]),
     )
-    tables = analyse_battle(
+    tables = analyse_battles(
         fight,
         measures.filter(measure=given["measure"]),
         read_answers(files["prompts"], ["qid", "docnos"]),
