@@ -3,7 +3,7 @@
 import polars as pl
 
 from ragrelay.annexes.battles.study import BattleShown
-from ragrelay.report.display.numbers import count, number, p_value, share
+from ragrelay.report.display.numbers import count, p_value, share
 from ragrelay.report.display.tables import Table, between, name, numeric, table_of, textual, yes_no
 
 PER = 0.1
@@ -57,8 +57,3 @@ def battle_judges_table(study: BattleShown, most_rows: int | None = None) -> Tab
         study["battle_judges"], name("quantity"), *PAIR, name("judge"), name("other"), between("value", "value"),
         name("verdict"), numeric("queries", "n", count), most=most_rows,
     )  # fmt: skip
-
-
-def rate(value: float | None) -> str:
-    """Write a win rate."""
-    return number(value, 2)

@@ -1,14 +1,13 @@
 """Give rules what they need of battles: pairs, votes, inputs and params of their jobs."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from ragrelay.annexes.battles import files as battle_files
 from ragrelay.annexes.battles.battle import BATTLE_KINDS, Battle, Fought, Pair, opponent_of
 from ragrelay.annexes.battles.kinds.file import File
 from ragrelay.annexes.battles.kinds.judge import Judge
-from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
 from ragrelay.execution.study.study import StudyOfRules
@@ -60,12 +59,11 @@ class Battles:
 
     def votes(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the votes of each member of a battle."""
-        members = self.battles[wildcards.battle].members(wildcards.battle)
-        return battle_files.votes.each({"battle": member} for member in members)
+        return battle_files.votes.each({"battle": member} for member in self.members(wildcards))
 
-    def of_battle(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
-        """Return ``function`` of a job's battle."""
-        return lambda wildcards: function(wildcards.battle)
+    def members(self, wildcards: Wildcards) -> list[str]:
+        """Return the members of a job's battle."""
+        return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property
     def cell(self) -> dict[str, Any]:
@@ -74,20 +72,10 @@ class Battles:
         return {name: primary[name] for name in ("ordering", "k")} if primary else dict(self.study.contexts[-1])
 
     @functools.cached_property
-    def compared(self) -> list[Key]:
-        """Every answer file that a battle may compare."""
-        return self.study.all_cells
-
-    @functools.cached_property
     def explored(self) -> list[Key]:
         """The answer files in the primary cell, and without context."""
         of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
         return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
-
-    @functools.cached_property
-    def prompts(self) -> list[Key]:
-        """The prompts of every retriever's contexts."""
-        return self.study.retriever_contexts
 
     @functools.cached_property
     def utility(self) -> list[StudyFile]:
@@ -100,7 +88,7 @@ class Battles:
         primary = self.study.primary(self.study.grid.datasets[0])
         return {
             "fight": lambda wildcards: {
-                "members": self.battles[wildcards.battle].members(wildcards.battle),
+                "members": self.members(wildcards),
                 "pairs": [list(pair) for pair in self.met(wildcards.battle)],
                 "opponent": self.opponent(wildcards.battle),
                 "cell": self.cell,
@@ -133,7 +121,6 @@ class Battles:
                 }
                 for name, battle in self.battles.items()
             },
-            "without_context": NO_ORDERING,
         }
 
 

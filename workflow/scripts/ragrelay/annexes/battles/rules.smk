@@ -15,7 +15,7 @@ rule read_vote_file:
     """Read a file of votes on pairs of answers."""
     input:
         file=lambda wildcards: battles.filed[wildcards.battle].file(wildcards.dataset),
-        answers=files.answers.each(battles.compared),
+        answers=files.answers.each(study.all_cells),
     output:
         votes=battle_files.votes,
         left_out=battle_files.left_out,
@@ -38,7 +38,7 @@ rule analyse_battles:
     input:
         votes=battles.votes,
         measures=files.measures.each(study.each_retriever),
-        prompts=generation.prompts_with_context(battles.prompts),
+        prompts=generation.prompts_with_context(study.retriever_contexts),
         utility=battles.utility,
         clusters=of_job(collection.clusters),
     output:
@@ -78,7 +78,7 @@ rule explore_battles:
     params:
         patterns={"votes": battle_files.votes, "answers": files.answers},
         cell=battles.cell,
-        members=battles.of_battle(lambda name: battles.battles[name].members(name)),
+        members=battles.members,
         code=code_of("battles/explore_battles.py"),
     script:
         "scripts/explore_battles.py"
