@@ -87,7 +87,7 @@ wildcard_constraints:
     dataset=any_of(study.grid.datasets),
     retriever=any_of(study.needed_retrievers()),
     generator=any_of(study.used_generators()),
-    scorer=any_of(study.grid.scorers),
+    scorer=any_of([*scoring.scorers, *scoring.averaged]),
     template=NAME,
     judge=NAME,
     fetched=NAME,

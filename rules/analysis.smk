@@ -1,6 +1,6 @@
 """Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like.
 
-Input: scores, context_use, contexts, measures, answers, prompts, qrels.
+Input: scores, those of a panel's judges, context_use, contexts, measures, answers, prompts, qrels.
 Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
 """
 
@@ -58,6 +58,7 @@ rule analyse_transmission:
         scores=files.scores.each(study.each_retriever),
         answers=generation.answers_with_context(study.primary_cells),
         clusters=of_job(collection.clusters),
+        parts=of_job(scoring.tables_of_parts),
     output:
         **files.made_by("analyse_transmission"),
     log:
@@ -77,6 +78,7 @@ rule analyse_transmission:
             "rankings": files.contexts,
             "scores": files.scores,
             "answers": files.answers,
+            "parts": files.analysis_table,
         },
         kinds=study.retriever_kinds,
         relevant=of_job(collection.lowest_grade),
@@ -84,6 +86,31 @@ rule analyse_transmission:
         code=code_of("analysis/analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
     script:
         "../workflow/scripts/analysis/analyse_transmission.py"
+
+
+rule compare_judges:
+    """Compare a panel's results without each of its judges, and how well its judges agree."""
+    input:
+        systems=of_job(lambda scorer: scoring.with_parts(files.tables["systems"], scorer)),
+        relay=of_job(lambda scorer: scoring.with_parts(files.tables["relay"], scorer)),
+        scores=of_job(scoring.scores_of_judges),
+        clusters=of_job(collection.clusters),
+    output:
+        **files.made_by("compare_judges"),
+    log:
+        "<logs>/compare_judges/{dataset}/{scorer}/{generator}.log",
+    wildcard_constraints:
+        scorer=any_of(scoring.panels),
+    conda:
+        env("analysis")
+    params:
+        judges=of_job(lambda scorer: scoring.averaged[scorer]),
+        primary=of_job(study.primary),
+        references=of_job(lambda dataset, scorer: next(iter(study.reference_sets(dataset, scorer)))),
+        patterns={"systems": files.tables["systems"], "relay": files.tables["relay"], "scores": files.scores},
+        code=code_of("analysis/compare_judges.py"),
+    script:
+        "../workflow/scripts/analysis/compare_judges.py"
 
 
 rule describe_answers:

@@ -59,6 +59,8 @@ rule convert_model:
         "<logs>/convert_model/{generator}.log",
     benchmark:
         "<benchmarks>/convert_model/{generator}.tsv"
+    wildcard_constraints:
+        generator=NAME,  # may only judge
     priority: 20
     conda:
         env("generation")

@@ -49,7 +49,7 @@ rule gather_provenance:
 rule pool_samples:
     """Answer the questions on systems and relay over all generators and datasets."""
     input:
-        utility=files.utility.each(study.sections),
+        utility=files.utility.each(study.sections_with_parts),
         retrieval=study.grid_paths(files.measures),
         prompts=reported.compared_prompts,
         clusters=collection.all_clusters,
@@ -60,7 +60,7 @@ rule pool_samples:
     conda:
         env("analysis")
     params:
-        sections=study.sections,
+        sections=study.sections_with_parts,
         patterns={"utility": files.utility, "prompts": files.prompts, "clusters": files.clusters, **MEASURED},
         kinds=study.retriever_kinds,
         margins=study.margins,
@@ -179,7 +179,7 @@ rule write_page:
         env("report")
     params:
         **reported.of_study,
-        judges=scoring.judged_by,
+        judges=scoring.judged_by | {name: ", ".join(panel.of) for name, panel in scoring.panels.items()},
         prompts=reported.prompt_words,
         annexes=reported.annex_parts,
         questions=shown_questions,

@@ -200,3 +200,25 @@ rule read_scores:
         code=code_of("scoring/read_scores.py"),
     script:
         "../workflow/scripts/scoring/read_scores.py"
+
+
+rule score_panel:
+    """Average the scores that a panel's judges gave a retriever's answers."""
+    input:
+        scores=of_job(scoring.of_panel),
+    output:
+        scores=files.scores,
+        left_out=files.left_out_of_scores,
+    log:
+        "<logs>/score_panel/{dataset}/{scorer}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        scorer=any_of(scoring.averaged),
+        retriever=any_of(one["retriever"] for one in study.retrievers_and_zeroshot),
+    conda:
+        env("analysis")
+    params:
+        patterns={"scores": files.scores},
+        judges=of_job(lambda scorer: scoring.averaged[scorer]),
+        code=code_of("scoring/score_panel.py"),
+    script:
+        "../workflow/scripts/scoring/score_panel.py"

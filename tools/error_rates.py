@@ -7,14 +7,14 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "error-rates.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from benchmarks import cluster_errors, rho_errors  # noqa: E402
+from benchmarks import cluster_errors, panel_errors, rho_errors  # noqa: E402
 from benchmarks.shared import model_columns  # noqa: E402
 from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay, clusters and rho."""
+    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay, clusters, panels and rho."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])
@@ -23,6 +23,8 @@ def page(text: str) -> str:
     text = replaced(text, columns, model_columns.table())
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
     text = replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
+    panels = panel_errors.table(ROOT / "benchmarks" / "results" / "panel_errors.json")
+    text = replaced(text, "<!-- error rates of panels, by tools/error_rates.py -->", panels)
     few = rho_errors.table(ROOT / "benchmarks" / "results" / "rho_errors.json")
     return replaced(text, "<!-- error rates of rho, by tools/error_rates.py -->", few)
 

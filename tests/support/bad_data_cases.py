@@ -25,6 +25,7 @@ from tests.support.bad_input_changes import (
     key,
     line,
     nuggets,
+    panel,
     thinking,
     unset,
     without,
@@ -116,6 +117,14 @@ DATA_CASES = {
             judging(), judge_template('question: "{query} {references} {answer} {sentence}"')
         )),
         Case("A template of judges without a question", both(judging(), judge_template("system: Be strict."))),
+        Case("A panel of a judge that isn't there", panel(["judged", "nobody"])),
+        Case("A panel with one judge", panel(["judged"])),
+        Case("A panel with a judge twice", panel(["judged", "judged"])),
+        Case("A panel of scorers that ask no judge", panel(["judged", "words"])),
+        Case("A panel in a panel", panel(["judged", "minilm"])),
+        Case("A panel of judges with other references", panel(["judged", "unlike"])),
+        Case("A panel with another utility than its judges", panel(["judged", "more"], utility="relative")),
+        Case("A panel of a judge that thinks", both(panel(["judged", "more"]), thinking())),
         Case("A judge shown less than one reference", judging(best=0)),
         Case("A judge of gold answers that are not there", judging(references="gold")),
         Case("A judge without a token for a word", both(

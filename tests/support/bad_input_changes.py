@@ -95,6 +95,15 @@ def judging(generator: str = "lm", **keys: Any) -> Change:
     return key("scorers.minilm", {"kind": "llm_judge", "generator": generator, **keys})
 
 
+def panel(of: list[str], **keys: Any) -> Change:
+    """A panel of judges, with three in the catalogue."""
+    judge = {"kind": "llm_judge", "generator": "lm"}
+    judges = {"judged": judge, "more": {**judge, "scale": "grades"}, "unlike": {**judge, "references": "none"}}
+    judges["words"] = {"kind": "token_f1"}
+    named = [key(f"scorers.{name}", entry) for name, entry in judges.items()]
+    return both(*named, key("scorers.minilm", {"kind": "panel", "of": of, **keys}))
+
+
 def thinking(generator: str = "lm") -> Change:
     """Makes the generator one that thinks."""
     return key(f"generators.{generator}.thinking", {"marks": ["<think>", "</think>"], "budget": 9})

@@ -94,6 +94,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "cosine": {"model": "m"},
     "python": {"function": "score:score"},
     "file": {"path": "scores.csv", "scale": [0, 1]},
+    "panel": {"of": ["a", "b"]},
     "bertscore": {"model": "m", "layer": 1},
 }
 """Keys without a default."""

@@ -72,7 +72,7 @@ def test_definition_and_checks(letters: dict[str, Any], tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"most": 0}, ["'scorers.abc.most'", "found 0", "at least 1"]),
         ({"most": 100}, ["'scorers.abc.most'", "found 100", "fewer letters"]),
-        ({"kind": "leters"}, ["'scorers.abc.kind'", "letters, llm_judge, nuggets, python", "did you mean 'letters'?"]),
+        ({"kind": "leters"}, ["'scorers.abc.kind'", "letters, llm_judge, nuggets, panel", "did you mean 'letters'?"]),
         ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "which scorer abc needs"]),
         ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max, mean"]),
     ]
@@ -121,7 +121,7 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
     assert edit("encoder.py") == {"bertscore"}
     judged = {name for name in SCORER_KINDS.names() if issubclass(SCORER_KINDS[name], JudgeScorer)}
     assert edit("judge_scorer.py") == judged
-    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", "file", *judged}
+    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", "file", "panel", *judged}
     assert edit("retriever_table.py") == set(SCORER_KINDS.names())
 
 

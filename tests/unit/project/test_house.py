@@ -167,17 +167,17 @@ CEILINGS = {
     "retrieval": 2850,  # a search without files of runs; contexts that a processor emptied; public names' Args
     "prompting": 250,
     "generation": 6250,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
-    "scoring": 4250,  # public names' Args, Returns, Raises
+    "scoring": 4350,  # public names' Args, Returns, Raises; panels of judges
     "bertscore": 600,  # public names' Args, Returns, Raises
     "questions": 2250,  # pairs of answers; public names' Args, Returns, Raises, also of jobs and their answers
-    "analysis": 5600,  # intervals end where the scores' scale does; reasons name the column that is constant
-    "report": 7400,  # the first screen's rows with their types, and facts.json; signature; blocks of the explorer
-    "config": 1150,  # public names' Args, Returns, Raises
-    "execution": 5750,  # the command ragrelay, and doctor; public names' Args, Returns, Raises
+    "analysis": 5850,  # intervals end where the scores' scale does; reasons name the column that is constant; panels
+    "report": 7550,  # the first screen's rows with their types, facts.json; signature; the explorer's blocks; panels
+    "config": 1200,  # public names' Args, Returns, Raises; scorers that only a panel uses
+    "execution": 5800,  # the command ragrelay, and doctor; public names' Args, Returns, Raises; panels and their parts
     "extend": 100,
-    "scripts": 1000,  # counts in the jobs' scripts
-    "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 49000,  # facts.json: rows, types, every number; first days; another lab's package
+    "scripts": 1050,  # counts in the jobs' scripts; panels
+    "rules": 1550,  # rules that count; a run's last lines on endpoints; panels
+    "tests": 49400,  # facts.json: rows, types, every number; first days; another lab's package; panels
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.base.io.workflow_files import ROOT
 
+from benchmarks import panel_errors
 from benchmarks.shared import model_columns, relay_cells
 from benchmarks.word_errors import (
     FOUND_AT,
@@ -51,6 +52,18 @@ def test_few_queries_give_rho_no_verdict() -> None:
     assert len(gated) == 5 * 8 and max(gated.values()) <= 0.06
     assert all(value == 0 for name, value in gated.items() if " 6 queries" in name or " 10 queries" in name)
     assert figures["above, below zero: two values, spread unequal, 12 queries, test and interval"]["value"] > 0.06
+
+
+def test_a_biased_judge_gives_a_panel_no_verdict() -> None:
+    """The panel's rates, of which those without an effect have a goal; the mean alone is false in most studies."""
+    assert "| no difference, the best judge favours b by .20 | *better* |" in error_rates.PAGE.read_text("utf-8")
+    figures = json.loads((ROOT / "benchmarks/results/panel_errors.json").read_text(encoding="utf-8"))["figures"]
+    bounded = {name: one["value"] for name, one in figures.items() if "goal" in one}
+    assert len(bounded) == 6 * 3 and max(bounded.values()) <= 0.035
+    biased = [one["value"] for name, one in figures.items() if "by .20, 100" in name and name.endswith("mean")]
+    assert len(biased) == 3 and min(biased) > 0.8
+    rates = panel_errors.found_systems(36, 60, *panel_errors.WORLDS["no difference, the worst judge favours b by .20"])
+    assert rates["panel"] <= 0.1 < 0.3 < rates["mean"], "by the package of now"
 
 
 def test_single_rows_of_relay_have_their_gate() -> None:

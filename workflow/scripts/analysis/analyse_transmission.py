@@ -6,6 +6,7 @@ relevant).
 """
 
 import polars as pl
+from ragrelay.analysis.panel_verdicts import bounded, read_parts
 from ragrelay.analysis.transmission import (
     Comparisons,
     JudgedRankings,
@@ -46,4 +47,5 @@ with job_log(snakemake.log[0], snakemake.input):
         clusters=numbered_clusters(*snakemake.input.clusters or [None]),
     )
     for name, table in analyse_transmission(transmission, snakemake.params.tables):
-        write_csv(named(table, snakemake.wildcards), snakemake.output[name])
+        parts = read_parts(files["parts"].matching(table=name).by("scorer"), table)
+        write_csv(named(bounded(table, parts), snakemake.wildcards), snakemake.output[name])

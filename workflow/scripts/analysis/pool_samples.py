@@ -5,6 +5,7 @@ scorers).
 """
 
 import polars as pl
+from ragrelay.analysis.panel_verdicts import without_parts
 from ragrelay.analysis.pooled import Sample, pool_samples
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
@@ -49,4 +50,4 @@ with job_log(snakemake.log[0], snakemake.input):
                 numbered_clusters(files["clusters"].by("dataset").get(dataset)),
             )
         )
-    write_csv(pool_samples(samples, params.kinds, params.margins), snakemake.output[0])
+    write_csv(without_parts(pool_samples(samples, params.kinds, params.margins)), snakemake.output[0])

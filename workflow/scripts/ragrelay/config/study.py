@@ -8,7 +8,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.cache_mode import READ_ONLY
 from ragrelay.base.kinds import CheckedStudy, Kinds
-from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.names import NO_ORDERING, WITHOUT_JUDGE, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 from ragrelay.base.vocabulary.primary import PrimaryFields
 from ragrelay.collection.source import DATASET_KINDS, check_gold
@@ -95,7 +95,7 @@ class Study(CheckedStudy):
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
             if self.settings.context_use and name in self.grid.generators:
                 check_unthinking(f"config key 'context_use' ({name})", definition, "generator")
-        for name in self.grid.scorers:
+        for name in self.used_scorers():
             scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
             if scorer.references == "gold":
                 check_gold(self, f"gold answers, which scorer {name} needs")
@@ -147,12 +147,12 @@ class Study(CheckedStudy):
         """Look up a scorer in the catalogue.
 
         Args:
-            name: The scorer's name.
+            name: The scorer's name, or that of a panel's part.
 
         Returns:
             Its definition, with defaults.
         """
-        return self._definition("scorers", name)
+        return self._definition("scorers", name.partition(WITHOUT_JUDGE)[0])
 
     def _definition(self, section: str, name: str) -> dict[str, Any]:
         definition: dict[str, Any] = self.config[section][name]
@@ -175,6 +175,16 @@ class Study(CheckedStudy):
         """
         of_annexes = [name for annex in annexes() for name in annex.generators(self.config)]
         return list(dict.fromkeys([*self.grid.generators, *of_annexes]))
+
+    def used_scorers(self) -> list[str]:
+        """List all scorers in use.
+
+        Returns:
+            The grid's scorers, then the judges that only a panel uses.
+        """
+        members = [one for name in self.grid.scorers for one in SCORER_KINDS.of(self.scorer(name)).members()]
+        known = [one for one in members if one in self.config["scorers"]]
+        return list(dict.fromkeys([*self.grid.scorers, *known]))
 
     def grades(self, dataset: str) -> dict[str, int]:
         """List a dataset's reference grades, the most lenient first.
@@ -227,11 +237,12 @@ class Study(CheckedStudy):
         Returns:
             The reduced configuration.
         """
-        judges = [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
+        judges = [judge for name in self.used_scorers() for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
         used: dict[str, list[str]] = {
             **{section: list(getattr(self.grid, section)) for section in SECTIONS},
             "retrievers": self.needed_retrievers(),
             "generators": [*self.used_generators(), *judges],
+            "scorers": self.used_scorers(),
         }
         for annex in annexes():
             for section, names in annex.selected(self).items():
@@ -289,9 +300,10 @@ class Study(CheckedStudy):
             The margin, in units of the score; None if there is none, as for a judge unless `margins` names it.
         """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
-        judged = bool(SCORER_KINDS.of(self.scorer(scorer)).judges())
+        kind = SCORER_KINDS.of(self.scorer(scorer))
+        judged = bool(kind.judges() or kind.members())
         margin: float | None = None if judged else self.settings.analysis.equivalence_margin
-        return own.get(scorer, margin)
+        return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
         """List the grid's retrievers and those whose runs they use.

@@ -16,6 +16,7 @@ from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Difference, Fact, Facts, Gain
 from ragrelay.report.lead_figure import coloured, lead_figure, signed, verdict_in_short
 from ragrelay.report.missing import reasons
+from ragrelay.report.panel_page import panel_finding, panel_warning
 from ragrelay.report.verdict_sentences import short
 
 Row = dict[str, Any]
@@ -204,7 +205,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
     """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
     section, pair = facts.section, facts.primary
     of_pair = () if pair is None else (pair, *_qualities(facts, pair.retriever, pair.against_retriever))
-    lines = _pair(section)
+    lines = [*_pair(section), *panel_warning(section)]
     lines += [Warned("Unjudged passages", text, of_pair) for text in verdict_sentences.unjudged(facts)]
     labelled = tuple(facts.labelled.values())
     lines += [
@@ -367,6 +368,8 @@ def headings(facts: Facts) -> dict[str, str]:
     if moved:
         from_to = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}"
         texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested)"
+    if found := panel_finding(section):
+        texts["panel"] = found
     if copied := _copying(facts):
         texts["copying"] = f"At k = {section.lead['k']}, {copied[0].text.partition(';')[0]}"
     if lost := answer_findings.missing(section):

@@ -72,6 +72,10 @@ RESULT_TABLES = {
                     "ragrelay.analysis.judge_checks:COLUMNS",
                     "how much a judge's scores change with the order in which it sees its input, and with the answer's "
                     "length", "bias_checks"),
+        ResultTable("panel", f"{ANALYSIS}/panel.csv", "compare_judges", "ragrelay.analysis.panel:COLUMNS",
+                    "a panel's results without each of its judges", "panels"),
+        ResultTable("panel_agreement", f"{ANALYSIS}/panel_agreement.csv", "compare_judges",
+                    "ragrelay.analysis.panel:AGREEMENT_COLUMNS", "how well the judges of a panel agree", "panels"),
         ResultTable("context_use", f"{ANALYSIS}/context_use.csv", "split_utility",
                     "ragrelay.analysis.context_use_split:COLUMNS",
                     "utility by whether the context was good and whether the answer used it", "context_use"),
@@ -132,6 +136,11 @@ PARTS = {
         "Context use is how much the context raises the answer’s log-probability, per token. Text change is 1 − F1 "
         "between the words of this answer and those of the answer without context. A context is good if {measure}@k is "
         "above 0 and at least its median over all retrievers, and used if context use is at least its median.",
+    ),
+    "panel": Part(
+        "Does the result depend on one judge?",
+        "P is the mean over the panel’s judges. A verdict needs this mean and every mean without one of the judges. It "
+        "is about these judges: others may all be biased alike, or differ.",
     ),
     "judge": Part(
         "Checks of the judge",
@@ -344,6 +353,19 @@ OUTPUTS: tuple[Output, ...] = (
         "Context use of the answers, and mean utility by whether the context was good and used",
         "How much the context raises the answer's log-probability, and mean utility by whether it was good and used.",
         "used", "ragrelay.report.context_use_page:used_table",
+    ),
+    Table(
+        "panel", SECTION, ("panel",), "Results without each judge",
+        "The primary pair's difference of P and the slope of relay by all judges of a panel, without each of them, and "
+        "by the left-out judge alone.",
+        "panel", "ragrelay.report.panel_page:panel_table",
+    ),
+    Table(
+        "panel_agreement", SECTION, ("panel_agreement",), "Agreement of the judges",
+        "Cohen's kappa of each two judges' words yes and no, with 95% intervals over queries, Spearman's rho of their "
+        "scores, and their mean scores.",
+        "panel", "ragrelay.report.panel_page:agreement_table",
+        note="A score of 0.5 or more counts as yes. κ and ρ are over answers; κ’s interval is over queries.",
     ),
     Table(
         "judge_checks", SECTION, ("judge_checks",), "The judge’s bias by position and length",

@@ -21,7 +21,7 @@ from ragrelay.scoring.filed_scores import WITHOUT_SCORE
 File = str | Path
 PER_RETRIEVER = "retrieval"
 """The result table with a file per retriever."""
-OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with == "bias_checks"]
+OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in ("bias_checks", "panels")]
 """Result tables that only some scorers have."""
 
 

@@ -25,7 +25,9 @@ def signature(provenance: Mapping[str, Any], dataset: str, generator: str, score
     grid = config["grid"]
     comparisons = (provenance.get("primary") or {}).get("comparisons") or []
     primary = next((c["primary"] for c in comparisons if (c["dataset"], c["scorer"]) == (dataset, scorer)), None) or {}
-    of_scores = data.get(f"scores {scorer}, {generator}", {}).get("hash") or value_hash(definition)
+    judges = [config["scorers"][judge] for judge in definition.get("of", ())]
+    of_scores = data.get(f"scores {scorer}, {generator}", {}).get("hash")
+    of_scores = of_scores or value_hash([definition, *judges] if judges else definition)
     hashes = [data[kind]["hash"][:DIGITS] for kind in ("queries", "judgements") if kind in data]
     names = [primary["retriever"], primary["reference"]] if primary else grid["retrievers"]
     kinds = ("run", "processor of")

@@ -308,6 +308,8 @@ def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusio
     queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
     turned_down = verdict == relay.NOT_KNOWN and all(row.verdict == relay.BELOW for row in rows)
     remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
+    # An undecided slope with an interval has a reason only where a panel's verdict depends on a judge.
+    remark = next((f"{row.reason[0].upper()}{row.reason[1:]}." for row in numbered if row.reason), remark)
     numbers = f"per 0.1 of {measure}, {', '.join(said)}, {queries}"
     return Conclusion(*heading, numbers, remark=remark, facts=tuple(numbered))
 

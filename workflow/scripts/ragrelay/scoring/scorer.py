@@ -82,7 +82,7 @@ class Measure(Protocol):
 
 
 class Scorer(Kind):
-    """Base class for measures of answer quality: MeasuredScorer, JudgeScorer, and scores from a file."""
+    """Base class for measures of answer quality: MeasuredScorer, JudgeScorer, scores from a file, and panels."""
 
     bounded: ClassVar[bool] = True
     """Whether its scores are between 0 and 1, so that they can serve as labels."""
@@ -98,6 +98,14 @@ class Scorer(Kind):
 
         Returns:
             Their names; by default there are none.
+        """
+        return []
+
+    def members(self) -> list[str]:
+        """List the scorers whose scores it combines.
+
+        Returns:
+            Their names; none by default.
         """
         return []
 

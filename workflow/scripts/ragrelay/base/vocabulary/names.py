@@ -8,6 +8,8 @@ UNSEEN = "-unseen"
 """Suffix of reference sets that leave out the passages of the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
 """The name for the count of answers that a judge could not score."""
+WITHOUT_JUDGE = "@without-"
+"""Joins a panel's name and the left-out judge's into the name of a panel's part. No entry's name has an @."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that don't rank: judgements decide what they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")

@@ -18,7 +18,7 @@ from ragrelay.questions.kinds.score_context_use import ScoreContextUse
 from ragrelay.questions.kinds.write_nuggets import WriteNuggets
 from ragrelay.questions.question import question_files
 from ragrelay.report.display.outputs import Figure, Table
-from ragrelay.report.outputs import WITH_BASELINE
+from ragrelay.report.outputs import ANALYSIS, WITH_BASELINE
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
 # fmt: off
@@ -113,6 +113,8 @@ STAGES = list(
 """All registered files except the report's tables and the result tables that these are made from."""
 tables = {name: table.file for name, table in RESULT_TABLES.items()}
 """Tables from which the report's outputs are made, by name."""
+analysis_table = StudyFile(f"{ANALYSIS}/{{table}}.csv", "analyse_transmission", "a table of the analysis")
+"""Pattern of the tables of a dataset, scorer and generator."""
 measures, utility = tables["retrieval"], tables["per_query"]
 """Of every query. The table `utility` has the means."""
 

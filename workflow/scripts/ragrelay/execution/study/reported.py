@@ -59,6 +59,7 @@ class Reported:
             "several": self.several,
             "context_use": study.settings.context_use,
             "bias_checks": bool(study.scoring.checked),
+            "panels": bool(study.scoring.panels),
             "doses": self.doses,
             "rankings": sum(kind not in NOT_RELAYED for kind in study.retriever_kinds.values()) > 1,
             **{name: value for annex in annexes() for name, value in annex.present(study).items()},
@@ -115,10 +116,11 @@ class Reported:
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
     def sections_with(self, tables: Iterable[str]) -> list[SectionKey]:
-        """Return the sections that have all these tables. Only those of judged scorers can have checks of a judge."""
-        if not set(tables) & set(files.made_by("analyse_judge_checks")):
-            return self.sections
-        return [section for section in self.sections if section["scorer"] in self.study.scoring.checked]
+        """Return the sections that have all these tables. Checks of a judge and panels have tables of their own."""
+        scoring, wanted = self.study.scoring, set(tables)
+        of_some = {"analyse_judge_checks": scoring.checked, "compare_judges": scoring.panels}
+        having = [scorers for rule, scorers in of_some.items() if wanted & set(files.made_by(rule))]
+        return [section for section in self.sections if all(section["scorer"] in scorers for scorers in having)]
 
     @functools.cached_property
     def section_files(self) -> dict[str, list[StudyFile]]:
@@ -202,7 +204,7 @@ class Reported:
         scored = [
             {"dataset": dataset, "scorer": scorer, "generator": generator, **retriever}
             for dataset in datasets
-            for scorer in (*study.scoring.judged_by, *study.scoring.filed)
+            for scorer in (*study.scoring.judged_by, *study.scoring.filed, *study.scoring.panels)
             for generator in study.grid.generators
             for retriever in study.retrievers_and_zeroshot[: 1 if scorer in study.scoring.filed else None]
         ]

@@ -3,6 +3,7 @@
 import functools
 from typing import TYPE_CHECKING, Any
 
+from ragrelay.base.vocabulary.names import WITHOUT_JUDGE
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
 from ragrelay.execution.study.wildcards import of_job
@@ -12,6 +13,7 @@ from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer, Scorer
 from ragrelay.scoring.scorers.file import File
 from ragrelay.scoring.scorers.nuggets import Nuggets
+from ragrelay.scoring.scorers.panel import Panel
 
 if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
@@ -44,8 +46,8 @@ class ScoringStage:
 
     @functools.cached_property
     def scorers(self) -> dict[str, Scorer]:
-        """The grid's scorers, with their keys."""
-        return {name: self.scorer(name) for name in self.study.grid.scorers}
+        """The grid's scorers and the judges of its panels, with their keys."""
+        return {name: self.scorer(name) for name in self.study.used_scorers()}
 
     @functools.cached_property
     def judges(self) -> dict[str, JudgeScorer]:
@@ -75,7 +77,42 @@ class ScoringStage:
     @functools.cached_property
     def computed(self) -> list[str]:
         """The grid's scorers that compute their scores."""
-        return [name for name in self.scorers if name not in self.judges and name not in self.filed]
+        apart = (self.judges, self.filed, self.panels)
+        return [name for name in self.scorers if not any(name in group for group in apart)]
+
+    @functools.cached_property
+    def panels(self) -> dict[str, Panel]:
+        """The grid's panels of judges."""
+        return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Panel)}
+
+    @functools.cached_property
+    def parts(self) -> dict[str, list[str]]:
+        """The names of each panel's parts: a part is the panel without a single judge, and the page doesn't show it."""
+        return {name: [f"{name}{WITHOUT_JUDGE}{judge}" for judge in panel.of] for name, panel in self.panels.items()}
+
+    @functools.cached_property
+    def averaged(self) -> dict[str, list[str]]:
+        """The judges over which each panel, and each of its parts, averages."""
+        panels = {name: panel.of for name, panel in self.panels.items()}
+        parts = {part: part.split(WITHOUT_JUDGE) for of_panel in self.parts.values() for part in of_panel}
+        return panels | {part: [one for one in panels[name] if one != out] for part, (name, out) in parts.items()}
+
+    def of_panel(self, scorer: str) -> list[StudyFile]:
+        """Return all judges' scores for a panel, or for the panel that a part belongs to."""
+        return files.scores.each({"scorer": judge} for judge in self.panels[scorer.partition(WITHOUT_JUDGE)[0]].of)
+
+    def with_parts(self, file: StudyFile, scorer: str) -> list[StudyFile]:
+        """Return a panel's ``file``, then its parts' files."""
+        return file.each({"scorer": name} for name in (scorer, *self.parts[scorer]))
+
+    def scores_of_judges(self, scorer: str) -> list[StudyFile]:
+        """Return a panel's judges' scores for every retriever and for zero-shot."""
+        return [path for file in self.of_panel(scorer) for path in file.each(self.study.retrievers_and_zeroshot)]
+
+    def tables_of_parts(self, scorer: str) -> list[StudyFile]:
+        """Return the analysis tables for a panel's parts, which bound its verdicts; none for other scorers."""
+        made = files.made_by("analyse_transmission").values()
+        return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 
     def loads_model(self, scorer: str) -> bool:
         """Return whether one job per shard makes the scores, since loading the scorer's model takes long."""
@@ -112,7 +149,8 @@ class ScoringStage:
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
         """Return every retriever's contexts if scores may be missing for a reason other than an empty ranking."""
-        missing = may_miss_answers(self.study.generator(generator)) or scorer in self.filed
+        partial = scorer in self.filed or scorer in self.averaged
+        missing = may_miss_answers(self.study.generator(generator)) or partial
         return files.contexts.each(self.study.each_retriever if missing else [])
 
     @functools.cache  # noqa: B019 - a process has a single study

@@ -119,6 +119,13 @@ class StudyOfRules(Study):
         grid = self.grid
         return [self._section(*names) for names in itertools.product(grid.datasets, grid.generators, grid.scorers)]
 
+    @functools.cached_property
+    def sections_with_parts(self) -> list[SectionKey]:
+        """The sections, then sections for panels' parts, which the page doesn't show."""
+        grid, parts = self.grid, itertools.chain.from_iterable(self.scoring.parts.values())
+        names = itertools.product(grid.datasets, grid.generators, parts)
+        return [*self.sections, *(self._section(*of_part) for of_part in names)]
+
     def _section(self, dataset: str, generator: str, scorer: str) -> SectionKey:
         section: SectionKey = {
             "dataset": dataset,
@@ -149,7 +156,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def margins(self) -> dict[str, float | None]:
         """Each scorer's equivalence margin."""
-        return {scorer: self.margin(scorer) for scorer in self.grid.scorers}
+        return {scorer: self.margin(scorer) for scorer in (*self.grid.scorers, *self.scoring.averaged)}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
         """Fill in a path pattern for all combinations of the grid's names.

@@ -1,0 +1,119 @@
+"""Bound a panel's verdicts by those without each of its judges, so that no verdict depends on one judge alone."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.relay import REVERSED
+from ragrelay.analysis.verdicts import (
+    ABOVE,
+    BELOW,
+    BETTER,
+    EQUIVALENT,
+    LITTLE_BETTER,
+    LITTLE_WORSE,
+    MUCH_BETTER,
+    MUCH_WORSE,
+    NOT_BETTER,
+    NOT_WORSE,
+    TOO_FEW,
+    UNDECIDED,
+    WORSE,
+)
+from ragrelay.base.vocabulary.names import WITHOUT_JUDGE
+
+CLAIMS = {
+    MUCH_BETTER: (1.0, math.inf), BETTER: (0.0, math.inf), LITTLE_BETTER: (0.0, 1.0), EQUIVALENT: (-1.0, 1.0),
+    NOT_WORSE: (-1.0, math.inf), NOT_BETTER: (-math.inf, 1.0), LITTLE_WORSE: (-1.0, 0.0), WORSE: (-math.inf, 0.0),
+    MUCH_WORSE: (-math.inf, -1.0), UNDECIDED: (-math.inf, math.inf),
+}  # fmt: skip
+"""The values in margins that each verdict on a difference leaves possible."""
+SIGNS = {ABOVE: (0.0, math.inf), BELOW: (-math.inf, 0.0), UNDECIDED: (-math.inf, math.inf)}
+"""The same for verdicts on slopes and correlations."""
+KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever", "against_retriever", "role",
+        "ordering", "k", "references", "measure", "labelling", "adjusted", "subset", "coefficient")  # fmt: skip
+"""Columns that tell a table's rows from each other, as far as it has them."""
+DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not without {judges}"
+
+
+def shared_verdict(*verdicts: str) -> str:
+    """Return the strongest verdict that all ``verdicts`` support, such as `better` if one is by more than the margin.
+
+    Each verdict excludes values; the shared verdict excludes only values that all of them exclude. Too few queries
+    exclude none.
+    """
+    claims = SIGNS if {*verdicts} & {ABOVE, BELOW} else CLAIMS
+    known = [claims.get(verdict, claims[UNDECIDED]) for verdict in verdicts]
+    possible = min(low for low, _ in known), max(high for _, high in known)
+    return next(verdict for verdict, claim in claims.items() if claim == possible)
+
+
+def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return a panel's ``table`` with verdicts that hold without any single judge.
+
+    Args:
+        table: A result table; one without the column ``verdict`` is returned as it is.
+        parts: The same table without each judge, by the judge's name. Rows with the same KEYS belong together; a row
+            that a part lacks is undecided there.
+
+    Returns:
+        The table, in which each verdict is the one that the panel and all parts share. Where that is weaker than the
+        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges it fails without.
+        ``stands`` is false if it is false without any judge, and empty for an undecided verdict. Estimates and
+        intervals stay as they are.
+    """
+    if "verdict" not in table.columns or not parts:
+        return table
+    keys = [name for name in KEYS if name in table.columns]
+    of_parts = table.select(keys)
+    for judge, part in parts.items():
+        said = [name for name in ("verdict", "stands") if name in part.columns]
+        own = _believed(part).select(*keys, *(pl.col(name).alias(f"{name} {judge}") for name in said))
+        of_parts = of_parts.join(own, on=keys, how="left", validate="1:1", nulls_equal=True, maintain_order="left")
+    remark = "remark" if "remark" in table.columns else "reason"
+    rows = []
+    for row, of_part in zip(table.iter_rows(named=True), of_parts.iter_rows(named=True), strict=True):
+        if row["verdict"] in (None, TOO_FEW, UNDECIDED):
+            rows.append(row)
+            continue
+        verdicts = {judge: of_part[f"verdict {judge}"] or UNDECIDED for judge in parts}
+        shared = shared_verdict(row["verdict"], *verdicts.values())
+        bound: dict[str, Any] = {"verdict": shared}
+        if shared != row["verdict"]:
+            failing = [one for one, said in verdicts.items() if shared_verdict(row["verdict"], said) != row["verdict"]]
+            bound[remark] = DEPENDS.format(verdict=row["verdict"], judges=" or ".join(failing))
+        if "stands" in row:
+            standing = [row["stands"], *(of_part[f"stands {judge}"] for judge in parts)]
+            bound["stands"] = None if shared == UNDECIDED else False not in standing
+        rows.append(row | bound)
+    return pl.DataFrame(rows, schema=table.schema)
+
+
+def _believed(part: pl.DataFrame) -> pl.DataFrame:
+    """Make relay's slopes below zero undecided unless their p-values are as small as relay.answer_of asks for."""
+    if not {"p_value", "adjusted"} <= {*part.columns}:
+        return part
+    doubtful = (pl.col("verdict") == BELOW) & (pl.col("p_value").fill_null(1.0) >= REVERSED)
+    return part.with_columns(verdict=pl.when(doubtful).then(pl.lit(UNDECIDED)).otherwise("verdict"))
+
+
+def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Read a panel's ``table`` without each judge, by the judge's name; ``paths`` are by the parts' names."""
+    types = dict(table.schema)
+    return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
+
+
+def without_parts(table: pl.DataFrame) -> pl.DataFrame:
+    """Bound the verdicts of panels in a ``table`` with several scorers, and drop the rows of their parts."""
+    tables = []
+    for (scorer,), rows in table.group_by("scorer", maintain_order=True):
+        of_parts = table.filter(pl.col("scorer").str.starts_with(f"{scorer}{WITHOUT_JUDGE}"))
+        parts = {
+            str(part).split(WITHOUT_JUDGE)[1]: own for (part,), own in of_parts.group_by("scorer", maintain_order=True)
+        }
+        renamed = {judge: own.with_columns(scorer=pl.lit(scorer)) for judge, own in parts.items()}
+        tables += [] if WITHOUT_JUDGE in str(scorer) else [bounded(rows, renamed)]
+    return pl.concat(tables) if tables else table

@@ -1,0 +1,45 @@
+"""Average several judges' scores."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name, Text, Unique
+from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
+
+JUDGED = "a scorer that asks a judge, or of kind file"
+
+
+class Panel(Scorer):
+    """The mean of several judges' scores. Answers that a judge has no score for are left out. A verdict needs the mean
+    over all judges and every mean without a single judge."""
+
+    references: Text = Field(  # type: ignore[assignment]
+        "judged", description="What the judges compare answers with: the value of this key in their entries."
+    )
+    of: Annotated[Unique[Name], Field(min_length=2)] = Field(
+        description="Names of the judges: scorers that ask a generator, or of kind `file`. Three or more are best. "
+        "They need not be in `grid.scorers`."
+    )
+
+    def members(self) -> list[str]:
+        return self.of
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the judges are scorers with scores from 0 to 1, with the panel's references and utility."""
+        super().check(place, study)
+        catalogue = study.config["scorers"]
+        for name in self.of:
+            key = f"{place}.of'"
+            if name not in catalogue:
+                raise InputError(key, repr(name), one_of(catalogue, name))
+            judge = SCORER_KINDS.of(catalogue[name])
+            if not (judge.judges() or judge.from_file):
+                raise InputError(key, f"scorer {name} of kind {catalogue[name]['kind']}", JUDGED)
+            for own, theirs, shared in (
+                (self.references, judge.references, "references"), (self.utility, judge.utility, "utility"),
+            ):  # fmt: skip
+                if own != theirs:
+                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, which its judge {name} has")
