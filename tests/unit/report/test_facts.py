@@ -14,6 +14,7 @@ from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Difference, Fact, facts_of
 from ragrelay.report.facts_file import facts_file
+from ragrelay.report.lead import lead
 from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.report.study import ReportedStudy
 
@@ -61,7 +62,8 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     measured: Measured = request.param()
     section = section_of(measured, tmp_path_factory.mktemp("facts"), resamples=60)
     study = ReportedStudy("study", section.grid, (section,), left_out=left_out(section))
-    return section, json.loads(json.dumps(facts_file(study, {}), allow_nan=False))
+    shown = lead(facts_of(section), 1, False, study.left_out)
+    return section, json.loads(json.dumps(facts_file(study, {}, [shown]), allow_nan=False))
 
 
 def sentences(told: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -136,6 +138,7 @@ def test_a_fact_of_another_row_is_found_out(told: Told) -> None:
 def test_sections_without_a_pair_have_facts_too(tmp_path: Path) -> None:
     make: Callable[[], Measured] = demo
     section = replace(section_of(make(), tmp_path, resamples=30), primary=None)
-    content = facts_file(ReportedStudy("study", section.grid, (section,)), {})
+    study = ReportedStudy("study", section.grid, (section,))
+    content = facts_file(study, {}, [lead(facts_of(section), 1, False, [])])
     assert content["sections"][0]["pair"] is None
     assert facts_of(section).pair_by_k == {}

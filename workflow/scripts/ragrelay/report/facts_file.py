@@ -6,23 +6,28 @@ docs/reference/facts.md describes the file. VERSION changes where a key is renam
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragrelay.report import lead, verdict_sentences
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.facts import Fact, Facts, Mean, TableRow, facts_of
 from ragrelay.report.over_all import OverAll
 from ragrelay.report.study import ReportedStudy
 
 VERSION = 1
-Record = dict[str, Any]
+Record = dict[str, object]
 
 
-def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Sequence[OverAll] = ()) -> Record:
+def facts_file(
+    study: ReportedStudy,
+    annexes: Mapping[str, Any],
+    leads: Iterable[Mapping[str, Any]],
+    over_all: Sequence[OverAll] = (),
+) -> Record:
     """Return the file's content.
 
     Args:
         study: the study, its sections in the page's order.
         annexes: ``mixed``, a warning of mixed engines, and of annexes ``annex_openings``, ``annex_warnings`` and
             ``annex_answers``: their names with the variables of their templates.
+        leads: each section's first screen.
         over_all: the answers over several generators or datasets.
 
     Returns:
@@ -42,32 +47,31 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
             {"dataset": row.dataset, "where": row.where, "answers": [_answer(answer, {}) for answer in row.answers]}
             for row in over_all
         ],
-        "sections": [_section(facts_of(section), study.left_out) for section in study.sections],
+        "sections": [_section(facts_of(section), shown) for section, shown in zip(study.sections, leads, strict=True)],
         "annexes": [record for name, value in annexes.get("annex_answers", []) for record in _of_annex(name, value)],
     }
 
 
-def _section(facts: Facts, left_out: Sequence[Mapping[str, Any]]) -> Record:
+def _section(facts: Facts, shown: Mapping[str, Any]) -> Record:
     section, names = facts.section, facts.section.keys
-    pair, shown = section.primary, lead.table(facts)
+    pair, table = section.primary, shown["table"]
     rows = [*facts.quality.values(), *facts.gains.values(), *facts.against_reference.values()]
     return {
         **names,
         "cell": section.lead,
         "pair": None if pair is None else {"retriever": pair.retriever, "against_retriever": pair.reference},
-        "scope": lead.scope(section),
-        "answers": [_answer(answer, names) for answer in verdict_sentences.answers(facts)],
+        "scope": shown["scope"],
+        "answers": [_answer(answer, names) for answer in shown["answers"]],
         "figure": {
-            "sentence": lead.figure_title(facts),
-            "remark": lead.figure_remark(facts),
+            "sentence": shown["figure_title"],
+            "remark": shown["figure_remark"],
             "facts": _records(facts.pair_by_k.values(), names),
             "means": [_mean(name, mean) for name, line in facts.means.items() for mean in line]
             + [_mean("zeroshot", mean) for mean in [facts.zero_shot] if mean],
         },
-        "table": {"sentence": shown["title"], "remark": shown["remark"], "facts": _records(rows, names)},
+        "table": {"sentence": table["title"], "remark": table["remark"], "facts": _records(rows, names)},
         "warnings": [
-            {"topic": head, "sentence": text, "facts": _records(some, names)}
-            for head, text, some in lead.warnings(facts, left_out)
+            {"topic": head, "sentence": text, "facts": _records(some, names)} for head, text, some in shown["warnings"]
         ],
     }
 

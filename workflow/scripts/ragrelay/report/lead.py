@@ -32,11 +32,8 @@ LEVEL = 0.951
 """Above this, an interval's level is written: the first screen's others have 95%."""
 
 
-def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the values for the template ``lead.html.j2``.
-
-    ``part``: the section's index in the explorer; ``left_out``: records of left_out.json.
-    """
+def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, object]]) -> dict[str, Any]:
+    """Return a section's first screen. ``part``: its index in the explorer; ``left_out``: records of left_out.json."""
     return {
         "answers": verdict_sentences.answers(facts),
         "scope": scope(facts.section),

@@ -53,7 +53,7 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
         study=study,
         doubts=[*study.missing, *study.doubts[:MOST_DOUBTS]],
         summary=findings.summary(study),
-        sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
+        sections=(sections := [_section(study, one, place, page) for place, one in enumerate(study.sections, 1)]),
         over_all=over_several,
         **of_annexes,
         questions=study.questions,
@@ -61,7 +61,8 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
         explorer_index=explorer_json(explored),
         **of_origin,
     )
-    return html, facts_file(study, of_annexes | of_origin, over_several["rows"] if over_several else ())
+    leads = [section["lead"] for section in sections]
+    return html, facts_file(study, of_annexes | of_origin, leads, over_several["rows"] if over_several else ())
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:
