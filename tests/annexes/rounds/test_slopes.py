@@ -136,7 +136,7 @@ def test_equal_lists_are_left_out_and_other_passages_with_an_equal_measure_are_n
     nothing = round_slopes({step: [kept(given, ~differ)] for step in (1, 2)})
     for one in nothing[::2]:
         assert (one["n"], one["share_same"], one["slope"], one["verdict"]) == (0, 1.0, None, TOO_FEW)
-        assert one["reason"].startswith(f"0 of {(~differ).sum()} queries have contexts that differ, ")
+        assert str(one["reason"]).startswith(f"0 of {(~differ).sum()} queries have contexts that differ, ")
     assert row(round_slopes({1: [given]}), 1) == row(round_slopes({1: [kept(given, differ)]}), 1) | {
         "share_same": float((~differ).mean())
     }

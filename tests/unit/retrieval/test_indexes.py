@@ -53,7 +53,7 @@ def test_reused(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_pa
     assert builder.calls == 1
     assert {**receipt, "seconds": 0} == {**again, "seconds": 0}
     assert (cache / receipt["path"] / "postings").read_text() == "build 1"
-    assert receipt["definition"] == PISA and receipt["corpus"].startswith("passages:")
+    assert receipt["definition"] == PISA and str(receipt["corpus"]).startswith("passages:")
     assert receipt["passages"] == len(list(LocalCollection(write_dataset("c")).passages()))
     assert not Path(receipt["path"]).is_absolute()
 

@@ -474,4 +474,4 @@ def test_budget_and_encoder_decide_the_fingerprint(tmp_path: Path) -> None:
     keys = [
         PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": tokens}).decisive(tmp_path) for tokens in (8, 8, 9)
     ]
-    assert keys[0] == keys[1] != keys[2] and keys[0]["model"].startswith("folder:")
+    assert keys[0] == keys[1] != keys[2] and str(keys[0]["model"]).startswith("folder:")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -60,7 +59,7 @@ PART: dict[str, type[pl.DataType]] = {
 }  # fmt: skip
 
 
-def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[str, Any]]:
+def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[str, object]]:
     for part in parts:
         about = store.metadata(part)
         seconds, rows = about.get("seconds"), pq.read_metadata(Path(part)).num_rows

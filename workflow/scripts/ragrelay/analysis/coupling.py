@@ -73,7 +73,7 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
         .sort(*CELL, "measure", "qid")
     )
     keys = [*CELL, "measure"]
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     correlated: dict[int, list[tuple[int, Array]]] = defaultdict(list)
     for key, columns in by_cell(joined, keys, ["p", "p0", "utility", "value"]):
         row = dict(zip(keys, key, strict=True)) | _thirds(*columns[1:3])

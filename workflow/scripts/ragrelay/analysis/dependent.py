@@ -152,7 +152,7 @@ def _k(cell: ContextCell) -> int:
 
 def _compare(
     utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], resamples: int, seed: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield the rows of one reference set and measure."""
     pairs = paired_columns(utility, retrieval)
     known = {cell: np.isfinite(x) & np.isfinite(y) for cell, (x, y) in pairs.items()}
@@ -187,7 +187,7 @@ def _compare(
         yield row | _estimate(difference, resampled, jackknife[shared.any(axis=0)], columns) | {"resamples": resamples}
 
 
-def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mapping[str, Array]) -> dict[str, Any]:
+def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mapping[str, Array]) -> dict[str, object]:
     n, value = len(jackknife), {"difference": float(difference)}
     if not np.nanmax(draws) - np.nanmin(draws) > ROUNDING:
         return value | {"reason": "no difference in any resample"}

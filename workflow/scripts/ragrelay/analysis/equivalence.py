@@ -115,7 +115,7 @@ def equivalences(
     differences = {key: known(difference(p, against), cluster) for key, (p, against, cluster) in _columns(paired)}
     words: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
-        split: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
+        split: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
         for row in family.select(CELL).iter_rows(named=True):
             split[primary is not None and primary.is_of(row, reference_retriever)].append(tuple(row.values()))
         for keys in split.values():
@@ -139,7 +139,7 @@ def words_of(
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
     counts = [mean_tests.few(*column) for column in of_columns]
-    verdicts: list[dict[str, Any]] = [
+    verdicts: list[dict[str, object]] = [
         {"verdict": TOO_FEW if counted else UNDECIDED, "remark": counted} for counted in counts
     ]
     level = 1.0 - ALPHA / max(len(tested), 1)

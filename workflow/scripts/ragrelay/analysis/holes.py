@@ -1,7 +1,7 @@
 """Vary the labels of holes, passages in contexts without a judgement, to see how much relay's slope depends on them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +95,7 @@ def holes(
 
 def _rows(
     cell: relay.Cell, judged: JudgedRankings, rankings: Sequence[str], qids: pl.Series, measure: str, k: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     if len(rankings) < 2:
         return
     shown = (

@@ -1,7 +1,6 @@
 """Test how much a judge's scores react to changes that should not matter, and whether they follow length."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -84,7 +83,7 @@ def _counts(some: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def _change(some: pl.DataFrame) -> dict[str, Any]:
+def _change(some: pl.DataFrame) -> dict[str, object]:
     change = pl.col("changed_score") - pl.col("score")
     changes = some.group_by("qid", maintain_order=True).agg(change.mean().alias("change"))["change"].to_numpy()
     other = float(some["other_words"].sum()) / float(some["judgements"].sum())

@@ -1,7 +1,6 @@
 """Correct p-values for multiple tests, within families that the tables name."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +84,7 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
         else tests[name]
         for name in cells
     ]
-    places: dict[tuple[Any, ...], int] = {}
+    places: dict[tuple[object, ...], int] = {}
     return np.array(
         [places.setdefault(key, place) for place, key in enumerate(zip(tests["k"], *columns, strict=True))],
         dtype=np.intp,

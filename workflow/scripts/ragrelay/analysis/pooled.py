@@ -121,7 +121,7 @@ def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float | None) -> Iterator[dict[str, Any]]:
+def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float | None) -> Iterator[dict[str, object]]:
     primary = sample.primary
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     averaged = mean_of_generators([table.filter(**cell) for table in sample.utilities.values()])

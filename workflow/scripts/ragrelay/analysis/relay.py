@@ -250,7 +250,7 @@ def _by_seed(by_seed: pl.DataFrame, rankings: Sequence[str], qids: pl.Series) ->
     return arrays
 
 
-def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[str, object]]:
     if len(rankings) < 2:
         return
     pooled: dict[bool, list[Sums]] = {False: [], True: []}
@@ -381,7 +381,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
     )
 
 
-def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, Any]:
+def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
     """Compute the columns of ``TABLE`` from n on: an interval at ``level``, a verdict from ``least`` queries on."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)

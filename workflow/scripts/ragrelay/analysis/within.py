@@ -110,7 +110,7 @@ def _rows(
     names: dict[str, str],
     kinds: Mapping[str, str],
     clusters: Clusters | None,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     answer = pl.col("p") - pl.col("p0") if names["references"].endswith(UNSEEN) else pl.col("p")
     qids = utility["qid"].unique().sort()
     cluster = of_queries(qids, clusters)

@@ -62,7 +62,7 @@ def _converted(value: Any, keys: set[str], *path: Any) -> Any:
     return _value(value) if ConfigKey(*path) in keys else value
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     """Return what YAML reads ``text`` as, if that is a number, a truth value or null."""
     if NUMBER.fullmatch(text) and not UNLIKE.match(text):
         return float(text) if set(text) & set(".eE") else int(text)

@@ -25,7 +25,7 @@ class _Problem(NamedTuple):
     ``union``: the path of the value that may have several types, if the error is about one of these types.
     """
 
-    path: list[Any]
+    path: list[object]
     union: list[object] | None
     error: Mapping[str, Any]
 
@@ -64,7 +64,7 @@ def _problem(error: Mapping[str, Any], given: object) -> _Problem:
     steps = list(error["loc"])
     if steps[-1:] == ["[key]"]:
         del steps[-2:]
-    path: list[Any] = []
+    path: list[object] = []
     union, value = None, given
     for step in steps:
         if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int)):

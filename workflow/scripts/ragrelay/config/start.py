@@ -25,7 +25,7 @@ StudyType = TypeVar("StudyType", bound=Study)
 
 
 def start(
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     files: Iterable[str | Path] = (),
     prompts: Sequence[str | Path] = ("config/prompts",),
     of: type[StudyType] = Study,  # type: ignore[assignment]

@@ -154,7 +154,7 @@ class Study(CheckedStudy):
         """
         return self._definition("scorers", name.partition(WITHOUT_JUDGE)[0])
 
-    def _definition(self, section: str, name: str) -> dict[str, Any]:
+    def _definition(self, section: str, name: str) -> dict[str, object]:
         definition: dict[str, Any] = self.config[section][name]
         return definition
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -80,7 +79,7 @@ def view_answers(
     outputs: Mapping[tuple[str, int, int], Path],
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Write the answers of each cell to ``outputs`` (by ordering, k and seed), given its prompts (by ordering and k).
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks

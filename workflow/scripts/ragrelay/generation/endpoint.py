@@ -106,7 +106,9 @@ class EndpointEngine:
         """Yield one row of the answer store per request (see rows)."""
         return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
-    def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
+    def run(
+        self, method: Callable[["EndpointEngine", Iterator[object]], Iterator[Any]], requests: Iterator[object]
+    ) -> Any:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 

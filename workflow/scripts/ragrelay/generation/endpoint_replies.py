@@ -226,7 +226,7 @@ def _own(request: Request) -> dict[str, Any]:
     return {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
 
 
-def refused_row(request: Request, reason: str, error: InputError) -> dict[str, Any]:
+def refused_row(request: Request, reason: str, error: InputError) -> dict[str, object]:
     """Return the row of an answer that is missing because the endpoint refused its prompt, for ``reason``.
 
     It took no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
@@ -293,7 +293,7 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
     return dataclasses.replace(request, token_ids=ids, begun="", said=thought.rest)
 
 
-def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, Any]) -> dict[str, Any]:
+def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
     """Return the store's row for a thought and the row of its ``answer``, empty if the thought did not end."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
@@ -335,7 +335,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
         raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
 
 
-def advice(error: Exception, generator: Mapping[str, Any]) -> str:
+def advice(error: Exception, generator: Mapping[str, object]) -> str:
     """Return which key of the ``generator``'s entry may help against ``error``; empty if none does."""
     if refused_prompt(error) == TOO_LONG:
         return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"

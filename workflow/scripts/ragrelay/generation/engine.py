@@ -138,11 +138,11 @@ class VllmEngine:
             row["cached_tokens"] = int(first.num_cached_tokens or 0)
             yield with_thought(row, thought, len(first.outputs[0].token_ids))
 
-    def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 
-    def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
+    def asked_with(self, generator: Mapping[str, object]) -> "VllmEngine":
         """Return this engine with the decoding of another definition of the same model."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
@@ -227,7 +227,7 @@ def check_end(output: Any) -> None:
         raise InputError("vLLM", found, "an answer; the job's log may say why, and the same command asks again")
 
 
-def output_row(request: Request, output: Any) -> dict[str, Any]:
+def output_row(request: Request, output: Any) -> dict[str, object]:
     """Return a row of the store, without log-probabilities and TOKEN_SCORES, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
     return {
@@ -242,7 +242,7 @@ def output_row(request: Request, output: Any) -> dict[str, Any]:
     }
 
 
-def _scores(output: Any) -> dict[str, Any]:
+def _scores(output: Any) -> dict[str, object]:
     completion = output.outputs[0]
     scores = np.concatenate(completion.logprobs)
     return {"logprob": float(completion.cumulative_logprob), **token_scores(scores[:, 0].tolist(), scores[:, 1:])}

@@ -55,7 +55,7 @@ class EnginePool:
         """Yield one store row per request, as they finish."""
         return self.run(VllmEngine.answers, requests)
 
-    def asked_with(self, generator: Mapping[str, Any]) -> "EnginePool":
+    def asked_with(self, generator: Mapping[str, object]) -> "EnginePool":
         """Return these engines with the decoding of another definition of the same model."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)

@@ -39,7 +39,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
 
 
 def checked_start(
-    generator: Mapping[str, Any], expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
+    generator: Mapping[str, object], expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
 ) -> Started:
     """Return ``start()``, and check before and after it that the model's files have the fingerprint ``expected``.
 
@@ -52,7 +52,7 @@ def checked_start(
     return started
 
 
-def _check_model(generator: Mapping[str, Any], expected: str, cache_dir: str | Path | None) -> None:
+def _check_model(generator: Mapping[str, object], expected: str, cache_dir: str | Path | None) -> None:
     current = fingerprint(generator, cache_dir=cache_dir)
     if current != expected:
         changed = f"files changed since the study was started (fingerprint {current})"

@@ -57,7 +57,7 @@ Started = TypeVar("Started")
 class Appendable(Protocol):
     """A store to which rows can be added."""
 
-    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> object:
+    def append(self, rows: Sequence[Mapping[str, object]], metadata: Mapping[str, str], /) -> object:
         """Write ``rows`` as one more part."""
 
 
@@ -68,7 +68,7 @@ def generate_answers(
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
     leaves_out: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
@@ -116,7 +116,9 @@ def expect_model(engine: Maker, store: PartStore) -> None:
             engine.settings[SERVED] = model
 
 
-def accepted(rows: Iterator[dict[str, Any]], generator: Mapping[str, Any], answered: bool) -> Iterator[dict[str, Any]]:
+def accepted(
+    rows: Iterator[dict[str, Any]], generator: Mapping[str, Any], answered: bool
+) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, those of refused prompts once any was answered, or at once (``answered``).
 
     Raises the first refusal if all prompts are refused, or MOST_REFUSED before the first answer, and InputError for an
@@ -143,7 +145,7 @@ def accepted(rows: Iterator[dict[str, Any]], generator: Mapping[str, Any], answe
 def _within_window(
     asked: pl.DataFrame,
     missing: pl.DataFrame,
-    generator: Mapping[str, Any],
+    generator: Mapping[str, object],
     window: int | None,
     layout: Layout,
     leaves_out: bool,
@@ -196,7 +198,7 @@ def keep(
     flush_seconds: float,
     start_seconds: float,
     tokens: TokenProgress | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Append an engine's ``rows`` to ``store``, a part about every ``flush_seconds`` and one at the end.
 
     Each part's metadata has its sums of the columns ``totals``. The first part's also has ``start_seconds``: from the

@@ -29,7 +29,7 @@ class NoEngineError(InputError):
         self.missing = missing
 
 
-def no_engine(generator: Mapping[str, Any], window: int | None) -> NoReturn:
+def no_engine(generator: Mapping[str, object], window: int | None) -> NoReturn:
     """Raise NoEngineError: the function that starts an engine, of a job that only counts."""
     raise NoEngineError
 
@@ -56,7 +56,7 @@ class _CountingAsker(EngineAsker):
         super().__init__(asker.generator, asker.fingerprint, asker.cache_dir, 1)
         self.start = no_engine
 
-    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         try:
             return super().likelihoods(asked, chat, certain)
         except NoEngineError:
@@ -86,7 +86,7 @@ def checked_engine(
 ) -> Callable[[Mapping[str, Any], Any], Engine]:
     """Return ``start``, a function that starts an engine, with check_counted before it."""
 
-    def checked(generator: Mapping[str, Any], window: object) -> Engine:
+    def checked(generator: Mapping[str, object], window: object) -> Engine:
         check_counted(counts, gpus)
         return start(generator, window)
 

@@ -131,7 +131,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 
 
 def requests_of(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout
 ) -> Iterator[Request]:
     """Yield requests for ``missing`` (rows of sharded_keys): token ids or, if sends_texts, texts."""
     for part in with_texts(missing):
@@ -150,7 +150,7 @@ def sends_texts(generator: Mapping[str, Any]) -> bool:
 
 
 def over_window(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout
 ) -> dict[str, InputError]:
     """Return the error of each prompt of ``missing`` (rows of sharded_keys) that does not fit the window, by prompt_id.
 
@@ -169,7 +169,7 @@ def over_window(
     return refused
 
 
-def check_marks(generator: Mapping[str, Any], tokenizer: PromptTokenizer) -> None:
+def check_marks(generator: Mapping[str, object], tokenizer: PromptTokenizer) -> None:
     """Raise InputError if the tokenizer has marks of thought and the generator lacks ``thinking``."""
     if "structured" not in generator:
         check_tokenizer_marks(generator, tokenizer.tokenizer)
@@ -182,7 +182,7 @@ def longest_reply(generator: Mapping[str, Any]) -> int:
 
 def tokenised(
     missing: pl.DataFrame,
-    generator: Mapping[str, Any],
+    generator: Mapping[str, object],
     window: int | None,
     layout: Layout,
     refused: dict[str, InputError] | None = None,
@@ -259,7 +259,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
 
 
 def prompt_lengths(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int, threads: int
+    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
     """Return a row per distinct prompt of ``missing`` (see ``requests_of``, which raises InputError), in its order.
 
@@ -284,13 +284,13 @@ def block_tokens(generator: Mapping[str, Any], device: str | None) -> int:
 
 
 def _lengths(
-    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int
 ) -> pl.DataFrame:
     return pl.DataFrame(list(_rows(distinct, generator, window, layout, block)), schema=LENGTHS, orient="row")
 
 
 def _rows(
-    distinct: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int
 ) -> Iterator[tuple[str, int, int, int]]:
     before: Sequence[int] = ()
     for request in requests_of(distinct, generator, window, layout):

@@ -84,7 +84,7 @@ class AnswerStore(PartStore):
         self.refused = PartStore(folder / "refused", SCHEMA, KEY, later, AT_MOST)
         """Rows of prompts that an endpoint refused. They are not held, so that a job that runs again asks again."""
 
-    def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
+    def append(self, answers: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
         """Write ``answers``, each a mapping of the columns, as new parts with ``metadata``; return the last path."""
         refused = [row for row in answers if "refusal" in row]
         if refused:

@@ -118,7 +118,7 @@ def thought_marks(generator: Mapping[str, Any], folder: Path = Path()) -> list[s
     return _own_marks(f"thinking of model {generator['model']!r}", *_files(path)) if path else []
 
 
-def reading_marks(generator: Mapping[str, Any]) -> Sequence[str] | None:
+def reading_marks(generator: Mapping[str, object]) -> Sequence[str] | None:
     """Return what AnswerStore.answers needs: thought_marks, or NO_THOUGHT if ``thinking`` says so."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
@@ -130,12 +130,12 @@ def thought_budget(generator: Mapping[str, Any]) -> int:
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
 
-def least_budget(generator: Mapping[str, Any]) -> int:
+def least_budget(generator: Mapping[str, object]) -> int:
     """Return the tokens that the window must leave for a thought: the key's budget, or one token without the key."""
     return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
-def decisive_thinking(generator: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def decisive_thinking(generator: Mapping[str, object], folder: Path) -> dict[str, Any]:
     """Return what of ``thinking`` affects answers whose thoughts are requests of their own, for the fingerprint."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
@@ -150,7 +150,7 @@ def marks_of(generator: Mapping[str, Any], tokenizer: Any) -> list[str] | None:
     return _own_marks(place, tokenizer.get_vocab(), str(tokenizer.chat_template or ""))
 
 
-def _setting(generator: Mapping[str, Any]) -> Mapping[str, Any]:
+def _setting(generator: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the key ``thinking`` as a mapping: marks, and the budget if it is there."""
     given = generator.get("thinking", NO_THOUGHT)
     return given if isinstance(given, Mapping) else {"marks": given}
@@ -227,7 +227,7 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
     )
 
 
-def check_folder(place: str, generator: Mapping[str, Any], folder: Path) -> None:
+def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> None:
     """Raise InputError if a local tokenizer has marks of thought and the generator lacks the key ``thinking``.
 
     Also for ``auto`` without the marks of one family. ``place`` is the key.
@@ -239,7 +239,7 @@ def check_folder(place: str, generator: Mapping[str, Any], folder: Path) -> None
         _own_marks(place, *_files(folder))
 
 
-def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any) -> None:
+def check_tokenizer_marks(generator: Mapping[str, object], tokenizer: Any) -> None:
     """Raise InputError if the loaded ``tokenizer`` has marks of thought and the key ``thinking`` is missing.
 
     Also for ``auto`` without the marks of one family.

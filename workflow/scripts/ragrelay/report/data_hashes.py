@@ -16,7 +16,7 @@ from ragrelay.base.io.parquet_files import read_frame, read_whole
 DIGITS = 16
 BRINGS = "passages"
 """The key of retrievers that names a file of passages which the collection lacks."""
-Hashes = dict[str, dict[str, Any]]
+Hashes = dict[str, dict[str, object]]
 """Count and hash by the kind of data."""
 
 

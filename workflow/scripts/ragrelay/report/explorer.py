@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -25,7 +24,7 @@ MOST_BYTES = 5_000_000
 class Explorer:
     """The explorer's data in a page."""
 
-    index: Mapping[str, Any] = field(default_factory=dict)
+    index: Mapping[str, object] = field(default_factory=dict)
     """What the script needs at once."""
     inside: Mapping[str, Markup] = field(default_factory=dict)
     """JSON of queries by the id of the element that holds it."""

@@ -16,10 +16,7 @@ Record = dict[str, object]
 
 
 def facts_file(
-    study: ReportedStudy,
-    annexes: Mapping[str, Any],
-    leads: Iterable[Mapping[str, Any]],
-    over_all: Sequence[OverAll] = (),
+    study: ReportedStudy, annexes: Mapping[str, Any], leads: Sequence[Mapping[str, Any]], rows: Sequence[OverAll] = ()
 ) -> Record:
     """Return the file's content.
 
@@ -28,7 +25,7 @@ def facts_file(
         annexes: ``mixed``, a warning of mixed engines, and of annexes ``annex_openings``, ``annex_warnings`` and
             ``annex_answers``: their names with the variables of their templates.
         leads: each section's first screen.
-        over_all: the answers over several generators or datasets.
+        rows: the answers over several generators or datasets.
 
     Returns:
         ``version``, ``study``, and records of notes, sections, and the answers over all and of annexes.
@@ -45,7 +42,7 @@ def facts_file(
         "notes": [{"kind": kind, "sentence": said} for kind, some in notes.items() for said in dict.fromkeys(some)],
         "over_all": [
             {"dataset": row.dataset, "where": row.where, "answers": [_answer(answer, {}) for answer in row.answers]}
-            for row in over_all
+            for row in rows
         ],
         "sections": [_section(facts_of(section), shown) for section, shown in zip(study.sections, leads, strict=True)],
         "annexes": [record for name, value in annexes.get("annex_answers", []) for record in _of_annex(name, value)],

@@ -25,7 +25,7 @@ OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in (
 """Result tables that only some scorers have."""
 
 
-def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
+def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, object]]:
     """Add to each of ``sections`` its own of ``files``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
     complete = []
     for section in sections:

@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic_folder
@@ -16,14 +15,14 @@ from ragrelay.collection.base import Collection
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 
-def index_name(definition: Mapping[str, Any]) -> str:
+def index_name(definition: Mapping[str, object]) -> str:
     """Return a file name for an index definition, readable and unambiguous."""
     return f"{definition['index']}-{value_hash(definition, 8)}"
 
 
 def index_corpus(
-    collection: Collection, kind: str, definition: Mapping[str, Any], cache_dir: str | Path, threads: int
-) -> dict[str, Any]:
+    collection: Collection, kind: str, definition: Mapping[str, object], cache_dir: str | Path, threads: int
+) -> dict[str, object]:
     """Build the index ``definition`` of a retriever of ``kind`` over ``collection``, unless the cache has it.
 
     Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is

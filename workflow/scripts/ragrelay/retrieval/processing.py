@@ -38,7 +38,7 @@ def process_contexts(
     queries: pl.DataFrame,
     contexts: pl.DataFrame,
     ks: Sequence[int],
-    definition: Mapping[str, Any],
+    definition: Mapping[str, object],
     cache_dir: str | Path,
     place: str,
     threads: int = 1,

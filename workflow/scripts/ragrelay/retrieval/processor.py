@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ragrelay.base.kinds import Kind, Kinds
 
@@ -36,7 +36,7 @@ class Processor(Kind):
     threads: ClassVar[int] = 1
     """CPU threads for its job."""
 
-    def decisive(self, cache_dir: Path) -> dict[str, Any]:
+    def decisive(self, cache_dir: Path) -> dict[str, object]:
         """Collect everything besides query and passages that determines its texts, such as keys, models and versions.
 
         Args:

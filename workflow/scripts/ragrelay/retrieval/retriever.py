@@ -135,7 +135,7 @@ class Retriever(Kind):
         return None
 
     @classmethod
-    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, object]:
+    def index_identity(cls, definition: Mapping[str, object]) -> dict[str, object]:
         """Collect everything besides the corpus that determines the index's files.
 
         Args:
@@ -147,7 +147,7 @@ class Retriever(Kind):
         return dict(definition)
 
     @classmethod
-    def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
+    def build_index(cls, collection: Collection, definition: Mapping[str, object], path: Path, threads: int) -> None:
         """Build an index.
 
         Args:
@@ -182,7 +182,7 @@ class Retriever(Kind):
         """
         return False
 
-    def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
+    def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
         """Count parts of the queries that it doesn't read, for the report.
 
         Args:

@@ -96,7 +96,7 @@ def check_run(
 
 
 def count_doubts(
-    run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, Any] | None = None
+    run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
     """Return counts (what, count, maybe warning) of what is doubtful in a usable run file, as read by read_ranks.
 
@@ -282,7 +282,7 @@ def describe_run(
     }
 
 
-def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[str, object]:
+def _stage(name: str, definition: Mapping[str, object], kind: Retriever) -> dict[str, object]:
     named = {STAGE[key]: definition[key] for key, _ in kind.stages() if key in STAGE}
     rest = {key: value for key, value in definition.items() if key not in (*STAGE, "kind") and value is not None}
     return {"name": name, "method": definition["kind"], **named, **({"params": rest} if rest else {})}

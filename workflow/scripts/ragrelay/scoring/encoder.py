@@ -227,7 +227,7 @@ def _commit(name: str, revision: str | None) -> str | None:
     return Path(config).parent.name if isinstance(config, str) else None
 
 
-def _max_length(model: Any, tokenizer: Any) -> int | None:
+def _max_length(model: object, tokenizer: Any) -> int | None:
     """Return the tokenizer's limit, as in bert-score; without one, the number of absolute positions, if any.
 
     bert-score itself passes a missing limit (1e30) on, which fast tokenizers refuse with OverflowError. Texts that fit

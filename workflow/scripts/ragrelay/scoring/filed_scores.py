@@ -34,7 +34,7 @@ def read_scores(
     answers: KeyedFiles,
     generator: str,
     retrievers: Iterable[str],
-) -> tuple[dict[str, pl.DataFrame], list[dict[str, Any]]]:
+) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """Read the ``file`` of a ``scorer`` (its definition), placed in ``cells`` (of score_files.ScoreCells).
 
     Returns and raises as filed_scores does, and as score_files does for what is no score.

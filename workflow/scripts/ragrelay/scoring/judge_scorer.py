@@ -169,7 +169,7 @@ class JudgeScorer(Scorer):
         return {}
 
 
-def judge_scorer(definition: Mapping[str, Any]) -> JudgeScorer:
+def judge_scorer(definition: Mapping[str, object]) -> JudgeScorer:
     """Return the scorer for a definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, JudgeScorer):

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -69,7 +68,7 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
 
 def left_out(
     nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
 
     ``others``: lists of other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote them.

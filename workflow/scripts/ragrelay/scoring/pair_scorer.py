@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -41,7 +41,7 @@ class PairScorer(MeasuredScorer):
     """Whether its published definition tells look-alike characters apart, so that answers with such characters are
     counted."""
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Collect everything that determines its scores, including the kind.
 
         Returns:

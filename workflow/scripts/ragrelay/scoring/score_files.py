@@ -107,7 +107,7 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     return rows
 
 
-def _row(place: str, record: Mapping[str, Any], scored: ScoreScale, people: dict[str, str]) -> tuple[Any, ...]:
+def _row(place: str, record: Mapping[str, Any], scored: ScoreScale, people: dict[str, str]) -> tuple[object, ...]:
     ids = {str(record[key]) for key in ("qid", "topic_id") if record.get(key) not in (None, "")}
     if len(ids) != 1:
         raise InputError(place, _lacks("qid", record) if not ids else f"qid and topic_id {sorted(ids)}", FORMAT)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -29,7 +28,7 @@ def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tu
             yield place, dict(zip(named_keys(place, list(record), keys), values, strict=True))
 
 
-def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     name = plain_name(path.name)
     if not path.is_file():
         raise InputError(path, "no such file", "a file of scores (docs/people.md says how to draw answers to score)")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -149,7 +149,7 @@ class MeasuredScorer(Scorer):
 SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 
-def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: int = 1) -> Measure:
+def make_scorer(definition: Mapping[str, object], cache_dir: str | Path, threads: int = 1) -> Measure:
     """Return the scorer for a definition in the configuration, ready for work."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):

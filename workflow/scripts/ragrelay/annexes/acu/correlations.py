@@ -1,7 +1,6 @@
 """Correlate characteristics of evidence with ACU, by stance."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -73,7 +72,7 @@ def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataF
     return with_adjusted(pl.DataFrame(rows, schema=SCHEMA), FAMILY, P_VALUES)
 
 
-def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[dict[str, object]]:
     known = part.filter(pl.col(name).is_not_null())
     x, y = known[name].cast(pl.Float64).to_numpy(), known["acu"].to_numpy()
     n_claims = known["claim_id"].n_unique()
@@ -94,7 +93,7 @@ def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[
 
 def _interval(
     name: str, coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Compute interval and test by resampling claims, each with all its pairs: a pair gets its claim's weight."""
     statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
     value = float(statistic(np.ones((1, len(x))), x, y)[0])

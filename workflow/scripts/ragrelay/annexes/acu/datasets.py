@@ -4,7 +4,6 @@ See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hag
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -78,7 +77,7 @@ def characteristic_means(
     together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for name, frame in claims.items():
         known = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
         rows += [{"claims": name, **row} for row in _rows(known, [n for n in NAMES if n not in OF_MODELS], *settings)]
@@ -88,7 +87,7 @@ def characteristic_means(
     return pl.DataFrame(rows, schema=schema_of(MEANS))
 
 
-def _rows(frame: pl.DataFrame, names: Sequence[str], resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+def _rows(frame: pl.DataFrame, names: Sequence[str], resamples: int, seed: int) -> Iterator[dict[str, object]]:
     for name in names:
         known = frame.filter(pl.col(name).is_not_null())
         n_claims = known["claim_id"].n_unique()

@@ -1,7 +1,6 @@
 """The part of a study's page on claims."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ragrelay.annexes.acu.page import claims_section
 from ragrelay.annexes.acu.study import ClaimsStudy, read_claims_study
@@ -9,11 +8,11 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> ClaimsStudy | None:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> ClaimsStudy | None:
     """Return the claims study; None without one."""
     return read_claims_study(files)
 
 
-def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, Any]:
+def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, object]:
     """Return the variable of ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {"acu": claims_section(part, page)}

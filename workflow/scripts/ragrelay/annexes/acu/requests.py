@@ -34,7 +34,7 @@ class Asked:
         self,
         claims: pl.DataFrame,
         prompts: Mapping[str, pl.DataFrame],
-        generator: Mapping[str, Any],
+        generator: Mapping[str, object],
         own_words: Mapping[str, Sequence[str]],
     ) -> None:
         self.tokenizer = load_tokenizer(generator)

@@ -39,9 +39,9 @@ class Claims:
         """Each set of claims with each generator and template that the configuration asks for."""
         self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
 
-    def definition(self, claims: str) -> dict[str, Any]:
+    def definition(self, claims: str) -> dict[str, object]:
         """Return the definition of a set of claims."""
-        definition: dict[str, Any] = self.study.config["claims"][claims]
+        definition: dict[str, object] = self.study.config["claims"][claims]
         return definition
 
     def own_files(self, claims: str) -> list[str]:
@@ -82,7 +82,7 @@ class Claims:
         return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities, **judged}
 
     @functools.cached_property
-    def shown(self) -> Mapping[str, Any]:
+    def shown(self) -> Mapping[str, object]:
         """The files of `shown_patterns`."""
         scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
         keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets, "acu_judged": self.sets}

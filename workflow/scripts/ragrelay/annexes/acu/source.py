@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragrelay.base.kinds import Kind, Kinds
 
@@ -91,7 +91,7 @@ CLAIM_KINDS = Kinds(ClaimSource, "ragrelay.annexes.acu.sources", "source")
 CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
-def prepare_claims(definition: Mapping[str, Any]) -> "pl.DataFrame":
+def prepare_claims(definition: Mapping[str, object]) -> "pl.DataFrame":
     """Read the claims for an entry in the catalogue ``claims`` (see claims_frame)."""
     from ragrelay.annexes.acu.claims import claims_frame
 

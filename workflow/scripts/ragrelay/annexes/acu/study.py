@@ -64,12 +64,12 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
     )  # fmt: skip
 
 
-def judged_counts(path: Path) -> list[dict[str, Any]]:
+def judged_counts(path: Path) -> list[dict[str, object]]:
     """Count the texts about which the judge of evidence said something else than its words."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 
-def _scored(path: Path) -> dict[str, Any]:
+def _scored(path: Path) -> dict[str, object]:
     """Read what a receipt of all templates says of the words and of the engines."""
     parts = [part for part in read_json(path)["parts"] if "prompts" in part]
     return {

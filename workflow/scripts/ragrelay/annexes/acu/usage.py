@@ -1,7 +1,6 @@
 """Summarise by stance how far evidence moved the model: mean ACU with intervals, predictions, conflicts with memory."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -102,7 +101,7 @@ def numbered(claim_ids: pl.Series) -> Array:
     return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 
-def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, object]:
     values, claims = part["acu"].to_numpy(), numbered(part["claim_id"])
     if part["claim_id"].n_unique() < CLAIMS_AT_LEAST:
         return {"reason": f"fewer than {CLAIMS_AT_LEAST} claims"}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -21,7 +20,7 @@ def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> Non
     write_json_lines(_records(scores, generator), output)
 
 
-def _records(scores: KeyedFiles, generator: str) -> Iterator[dict[str, Any]]:
+def _records(scores: KeyedFiles, generator: str) -> Iterator[dict[str, object]]:
     for key, path in scores.keyed:
         table = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).drop_nulls("f1")
         own = table.filter((pl.col("ordering") == NO_ORDERING) == (key["retriever"] == ZEROSHOT))

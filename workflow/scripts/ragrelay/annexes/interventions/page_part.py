@@ -10,7 +10,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[EffectStudy]:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
     """Return a study per dataset, generator and scorer, or none. ``params``: Interventions.page_params."""
     return EffectStudy.each(files, params)
 

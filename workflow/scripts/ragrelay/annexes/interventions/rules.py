@@ -30,7 +30,7 @@ class Interventions:
         """A key per such retriever, to fill in paths."""
         return [{"retriever": name} for name in self.retrievers]
 
-    def of_retriever(self, retriever: str) -> dict[str, dict[str, Any]]:
+    def of_retriever(self, retriever: str) -> dict[str, dict[str, object]]:
         """Return the interventions on a retriever's contexts, by name."""
         return {name: one for name, one in self.definitions.items() if retriever in one["retrievers"]}
 
@@ -65,7 +65,7 @@ class Interventions:
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property
-    def of_grid(self) -> dict[str, Any]:
+    def of_grid(self) -> dict[str, object]:
         """What changed contexts depend on in the grid."""
         grid = self.study.grid
         return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}

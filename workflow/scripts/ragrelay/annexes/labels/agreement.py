@@ -94,8 +94,8 @@ def agreement_tables(
     (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries, those of ``tau_means``
     over retrievers. Rows without a value or an interval have a ``reason``.
     """
-    rows: list[dict[str, Any]] = []
-    cells: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
+    cells: list[dict[str, object]] = []
     by_people = _really_labelled(labels, known, people)
     for name in (name for name in scales if name != people):
         by_source = _really_labelled(labels, known, name)

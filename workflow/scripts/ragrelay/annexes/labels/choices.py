@@ -108,7 +108,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
 
 
-def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
+def _row(numbers: Array, measure: str, decides: bool) -> dict[str, object]:
     """Compute one row; ``numbers`` (3, contexts) has the query's index, the measure and the quantity."""
     row: dict[str, Any] = {"verdict": TOO_FEW, "remark": mean_tests.few(np.zeros(0))} if decides else {}
     if not np.isfinite(numbers[1]).any():

@@ -95,7 +95,7 @@ def _lead(
     ends: pl.DataFrame,
     resamples: int,
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     cell = {name: names[name] for name in ("retriever", "k", "references")}
     pairs = ends.filter(**cell).select("qid", names["quantity"]).sort("qid")
     for place, row in (("first", best), ("second", second)):

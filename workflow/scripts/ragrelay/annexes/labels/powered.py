@@ -109,5 +109,5 @@ def _pairs(sample: Array, others: Array) -> list[tuple[Array, Array]]:
     return [(sample[0], sample[2]), (sample[1], sample[2]), (others[1], others[2])]
 
 
-def _row(powered: Powered) -> dict[str, Any]:
+def _row(powered: Powered) -> dict[str, object]:
     return {name: float(np.asarray(value)) for name, value in powered._asdict().items()} | {"method": METHOD}

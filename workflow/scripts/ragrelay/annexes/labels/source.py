@@ -145,7 +145,7 @@ class AnnotationSource(Kind):
         """
         return None
 
-    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+    def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
         """Check whether its labels are integers, for which every measure is defined. Other labels are at most 1.
 
         Args:
@@ -265,7 +265,7 @@ class ContinuousSource(AnnotationSource):
         "by default labels stay as they are.",
     )
 
-    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+    def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
         """Return whether labels are integers, which is true for sources with a threshold."""
         return self.threshold is not None
 

@@ -63,7 +63,7 @@ def drawn(
     scores = Counter[tuple[Any, ...]]()
     chosen: list[dict[str, Any]] = []
 
-    def count(row: Mapping[str, Any]) -> None:
+    def count(row: Mapping[str, object]) -> None:
         cell, qid = tuple(row[name] for name in SYSTEM), row["qid"]
         scores.update([(*cell, qid), (row["generator"], qid), (qid,)])
 

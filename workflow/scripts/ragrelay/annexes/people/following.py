@@ -79,7 +79,7 @@ def paired_answers(
     return tables
 
 
-def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, Any]]:
+def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
     """Yield the rows of TABLE, and scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
@@ -98,7 +98,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
             yield {"scorer": name, "quantity": GENERATOR, "of": generator, **counts, "n": int(is_of.sum()), **row}
 
 
-def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, Any]]:
+def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
     """Yield the rows of COMPARISON, and scorer, of every two scorers."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
@@ -124,7 +124,7 @@ def _few(*columns: Array, queries: int) -> str:
     return "the scorer's scores are all the same" if any(map(is_constant, columns[1:])) else ""
 
 
-def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
     """Return R, without an interval, or RHO of people's scores ``x`` and a scorer's ``y`` of answers (n,)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
@@ -183,7 +183,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
     return bias(x, y, np.log2(1.0 + table["words"].to_numpy()), cluster)
 
 
-def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
     """Return the slope on ``of`` (n,) of the scorer's scores less people's, both in their own standard deviations."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}

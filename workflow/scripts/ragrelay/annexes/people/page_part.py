@@ -1,7 +1,6 @@
 """The part of a study's page on people's scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ragrelay.annexes.people.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.people.sentences import people_answer, people_sentences, people_warnings
@@ -10,12 +9,12 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[PeopleStudy]:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[PeopleStudy]:
     """Return a study per dataset, or none. ``params``: People.drawn of the rules."""
     return PeopleStudy.each(files, params)
 
 
-def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, Any]:
+def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, object]:
     """Return the variables of ``people.html.j2``. Charts are added to those of ``page``."""
     return {"people": page.units("people", part, people_answer, people_sentences, OUTPUTS, PARTS, most_rows)}
 

@@ -118,7 +118,7 @@ class People:
         return [{"generator": generator, **cell} for generator, cell in keys]
 
     @property
-    def draw(self) -> dict[str, Any]:
+    def draw(self) -> dict[str, object]:
         """Params of the rule that draws answers for people to score."""
         study, name, scores = self.study, self.scorer, self.given
         return {

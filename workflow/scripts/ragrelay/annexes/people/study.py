@@ -30,7 +30,7 @@ class PeopleStudy(ShownTables):
         return tuple(self.params["scorers"])
 
     @property
-    def primary(self) -> Mapping[str, Any] | None:
+    def primary(self) -> Mapping[str, object] | None:
         """The primary comparison (config.study.Study.primary); None with one retriever."""
         primary: Mapping[str, Any] | None = self.params["primary"][self.keys["dataset"]]
         return primary

@@ -113,7 +113,7 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
         yield row
 
 
-def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
+def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
     """Return the predictor that follows ``y`` (n,) best, given centred unit ``ranks`` (n, predictors), and chance."""
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])

@@ -111,7 +111,7 @@ def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):
-        groups: dict[tuple[Any, ...], list[PredictedCell]] = {}
+        groups: dict[tuple[object, ...], list[PredictedCell]] = {}
         for cell in cells:
             groups.setdefault(tuple(cell.names[name] for name in (shared, "ordering", "references")), []).append(cell)
         for key, group in groups.items():

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +24,7 @@ AT_ONCE = 2_000
 """Prompts whose answers are embedded together."""
 
 
-def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
+def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threads: int) -> pl.DataFrame:
     """Score the answers of every two seeds with the scorer of ``definition``: columns SCHEMA.
 
     Prompts with fewer than two seeds are left out.

@@ -1,7 +1,6 @@
 """Make the table of predictions for a retriever and generator."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -42,7 +41,7 @@ def predictions(
 
 def _rows(
     predictor: Predictor, query: Query, answers: Mapping[Context, Sequence[Answer]], contexts: Sequence[Context]
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[object, ...]]:
     ks = list(dict.fromkeys(k for _, k in contexts))
     own = query.shown is not None and predictor.of_context
     places: list[tuple[str | None, int]] = list(contexts) if predictor.of_ordering or own else [(None, k) for k in ks]

@@ -69,7 +69,7 @@ def transfers(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _place(cell: PredictedCell) -> tuple[Any, ...]:
+def _place(cell: PredictedCell) -> tuple[object, ...]:
     return tuple(cell.names[name] for name in ("retriever", "ordering", "k"))
 
 

@@ -1,7 +1,6 @@
 """Count what processors changed in contexts, and the tokens of the prompts before and after."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -73,7 +72,7 @@ def _texts(before: pl.DataFrame, after: pl.DataFrame, k: int) -> Iterator[tuple[
     yield "n_emptied", int(both["emptied"].sum())
 
 
-def _tokens(tokens: pl.DataFrame, base: str, processed: str) -> dict[str, Any]:
+def _tokens(tokens: pl.DataFrame, base: str, processed: str) -> dict[str, object]:
     before, after = (
         tokens.filter(retriever=name).drop_nulls("prompt_tokens").select("qid", tokens="prompt_tokens")
         for name in (base, processed)

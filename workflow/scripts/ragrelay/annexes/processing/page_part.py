@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import Column, Table
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[ProcessingStudy]:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
     """Return a study per section with a processed retriever. ``params``: Processing.params of the rules."""
     return read_processing(files, params)
 

@@ -35,7 +35,7 @@ class _Made:
     def __init__(self) -> None:
         self.rows: list[Mapping[str, Any]] = []
 
-    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
+    def append(self, rows: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
         """Keep ``rows``; the engine's ``metadata`` is the same for all."""
         self.rows += rows
         return Path()
@@ -113,7 +113,7 @@ def processor() -> str:
     return next(names, platform.machine())
 
 
-def _split(generator: Mapping[str, Any]) -> tuple[str, Split]:
+def _split(generator: Mapping[str, object]) -> tuple[str, Split]:
     """Return the unit in which texts are compared, and the function that cuts a text into such units."""
     if sends_texts(generator):
         return WORDS, str.split

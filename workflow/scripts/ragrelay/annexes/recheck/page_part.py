@@ -14,7 +14,7 @@ from ragrelay.report.display.tables import Table, between, filled, name, numeric
 KEY = "recheck"
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> Record | None:
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Record | None:
     """Return the recheck in the provenance; None without one."""
     record: Record | None = read_json(inputs.provenance).get(KEY)
     return record

@@ -101,7 +101,7 @@ def _closeness(cells: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def _effects(cells: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _effects(cells: pl.DataFrame) -> Iterator[dict[str, object]]:
     keys, cell = [*STUDY_PART, "references"], ["ordering", "k"]
     for key, part in cells.group_by(keys, maintain_order=True):
         baseline, *others = part["retriever"].unique(maintain_order=True).to_list()

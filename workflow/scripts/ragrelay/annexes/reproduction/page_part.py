@@ -9,7 +9,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> Reproduction | None:
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Reproduction | None:
     """Return the comparison; None without one."""
     return read_reproduction(inputs)
 

@@ -57,7 +57,7 @@ class Published:
         return [self.given[layout] for layout in LAYOUTS if layout in self.given]
 
     @functools.cached_property
-    def compared(self) -> dict[str, tuple[str, str, Any]]:
+    def compared(self) -> dict[str, tuple[str, str, object]]:
         """By layout of published tables, without utility: the rule that compares, its docstring, our tables."""
         labels = labels_of(self.study)
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])

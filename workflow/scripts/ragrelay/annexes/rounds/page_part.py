@@ -10,7 +10,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[RoundsShown]:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[RoundsShown]:
     """Return a study per dataset, generator and scorer, or none. ``params``: Rounds.page_params."""
     return RoundsShown.each(files, params)
 

@@ -98,7 +98,7 @@ class Rounds:
             return round_files.prompts.at(round=number, **reference)
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
-    def before(self, wildcards: Wildcards) -> dict[str, Any]:
+    def before(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the reference's prompts in the round before, and its answers or the replies that have the queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
@@ -145,7 +145,7 @@ class Rounds:
             "indexes": [study.retrieval.index_receipt(wildcards.dataset, index) for index in indexed],
         }
 
-    def definitions(self, retriever: str) -> dict[str, Any]:
+    def definitions(self, retriever: str) -> dict[str, object]:
         """Return the definitions of the retrievers that a search uses."""
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
@@ -158,12 +158,12 @@ class Rounds:
         return sorted({self.study.retrieval.module(name) for name in self._stages(retriever)})
 
     @functools.cached_property
-    def listing(self) -> dict[str, Any]:
+    def listing(self) -> dict[str, object]:
         """How the passages of a round are listed and measured."""
         return {**self.cell, "measure": self.measure} if self.settings else {}
 
     @functools.cached_property
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> dict[str, object]:
         """The key `rounds` with its defaults filled in, for the page; none without rounds."""
         return {**self.settings.mapping(), **self.listing} if self.settings else {}
 

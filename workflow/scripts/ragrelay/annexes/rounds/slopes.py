@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ TABLE: dict[str, Column] = {
 """Columns of a row."""
 
 
-def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, Any]]:
+def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, object]]:
     """Regress P's difference on the measure's between lists at the same state, per step and over all steps.
 
     A step's products are relay's: x and P of a pair of lists, each less its mean over the step's queries, or residuals
@@ -80,7 +79,7 @@ def _pairs(cells: Sequence[relay.Cell], adjusted: bool) -> Iterator[relay.Sums]:
 
 def _row(
     step: int | None, adjusted: bool, of_steps: Sequence[Sequence[relay.Sums]], level: float, least: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Add up the pairs ``of_steps``; the row has no numbers if a step has no pairs."""
     names = {"step": step, "adjusted": adjusted, "level": level}
     pairs = itertools.chain.from_iterable(of_steps)

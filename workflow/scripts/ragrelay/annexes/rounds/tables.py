@@ -168,7 +168,7 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, obj
         table = first.filter(retriever=retriever).select("qid", "p")
         answers = study.answers.filter(pl.col("qid").is_in(table["qid"].implode()), retriever=retriever)
         lists = study.contexts.filter(pl.col("qid").is_in(table["qid"].implode()), retriever=retriever)
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "round": 1,
             "retriever": retriever,
             "repeated": 0.0,
@@ -195,7 +195,7 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, obj
 def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, object]:
     """Return the mean of ``p`` over the queries of ``table``, with Student's interval over queries or clusters."""
     column = table["p"].to_numpy().astype(np.float64)
-    row: dict[str, Any] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
+    row: dict[str, object] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
     cluster = of_queries(table["qid"], study.clusters)
     if not mean_tests.enough(column, cluster):
         return row

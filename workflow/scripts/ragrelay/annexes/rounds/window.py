@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,7 +17,7 @@ def check_rounds(
     queries: pl.DataFrame,
     contexts: Sequence[pl.DataFrame],
     template: Template,
-    generator: Mapping[str, Any],
+    generator: Mapping[str, object],
     passages: int,
 ) -> dict[str, object]:
     """Return the number of ``passages`` of all rounds together, and the window. Raises InputError if the longest that a

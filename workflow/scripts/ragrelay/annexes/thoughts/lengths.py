@@ -150,7 +150,9 @@ def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | N
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 
-def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame, budget: int | None) -> Iterator[dict[str, Any]]:
+def _compare(
+    paired: pl.DataFrame, against: str, order: pl.DataFrame, budget: int | None
+) -> Iterator[dict[str, object]]:
     """Yield a row per cell of ``paired`` (OF_CONTEXT, qid, tokens, against, cluster), in the order of ``order``."""
     places = order.select(OF_CONTEXT).unique(maintain_order=True).with_row_index("place")
     laid = paired.join(places, on=OF_CONTEXT).sort("place", "qid")

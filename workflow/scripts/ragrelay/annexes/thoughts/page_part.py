@@ -10,7 +10,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
-def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[ThoughtStudy]:
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[ThoughtStudy]:
     """Return a study per dataset and generator that thinks, or none. ``params``: Thoughts.drawn of the rules."""
     return ThoughtStudy.each(files, params)
 

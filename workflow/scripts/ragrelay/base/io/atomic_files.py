@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -129,7 +128,7 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(value: Any, path: str | Path) -> None:
+def write_json(value: object, path: str | Path) -> None:
     """Write ``value`` as indented JSON with sorted keys, atomically."""
     write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", path)
 

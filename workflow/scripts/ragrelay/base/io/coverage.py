@@ -16,7 +16,7 @@ NAMED = ("generator", "scorer", "source", "judge", "retriever")
 
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the count (what, count, of) of ``needed`` things that the user's file at ``place`` lacks.
 
     ``what``: plurals for what is needed, and for what is counted if it is missing. Raises InputError if nothing is

@@ -20,7 +20,7 @@ def adapter_path(generator: Mapping[str, Any]) -> Path:
     return fetch(adapter, revision, place)
 
 
-def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, object]:
+def adapter_arguments(generator: Mapping[str, object]) -> dict[str, object]:
     """Return vLLM's engine arguments for the generator's adapter; none without an adapter."""
     if "adapter" not in generator:
         return {}
@@ -34,7 +34,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, object]:
     return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
 
 
-def adapter_request(generator: Mapping[str, Any]) -> object:
+def adapter_request(generator: Mapping[str, object]) -> object:
     """Return the adapter argument of every request to vLLM; None without an adapter."""
     if "adapter" not in generator:
         return None

@@ -57,7 +57,7 @@ class StudyFile(str):
         path = re.sub(r"\{(\w+)\}", lambda match: str(key.get(match[1], match[0])), self.path)
         return StudyFile(path, self.rule, self.about, self.columns, self.part)
 
-    def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":
+    def each(self, keys: Iterable[Mapping[str, object]]) -> "list[StudyFile]":
         """Fill in wildcards once for each key.
 
         Args:

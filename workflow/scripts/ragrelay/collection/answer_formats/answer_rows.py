@@ -77,7 +77,7 @@ def _of_passage(place: str, record: Mapping[str, object]) -> dict[str, object]:
     return {**record, "docnos": docnos, **dict.fromkeys(("retriever", "ordering", "k", "cited_sentences"))}
 
 
-def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     if path.name.endswith(".parquet"):
         yield from _parquet_records(path)
     elif plain_name(path.name).endswith(".csv"):

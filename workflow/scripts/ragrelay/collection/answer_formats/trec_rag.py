@@ -34,7 +34,7 @@ def _metadata(record: Mapping[str, object]) -> Mapping[str, object]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def read_record(place: str, record: Mapping[str, object]) -> dict[str, Any]:
+def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
     """Return qid, answer, retriever (the run), docnos and cited_sentences of a record.
 
     The answer is its joined sentences. ``docnos`` are the references that a sentence cites, in the order of the
@@ -118,7 +118,7 @@ def written_record(
     run_id: str,
     about: Mapping[str, str],
     cited_sentences: Sequence[Mapping[str, Any]] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return an answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
 
     ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; if there are

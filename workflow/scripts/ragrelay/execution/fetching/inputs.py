@@ -17,7 +17,7 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Download what is missing, check everything and return a receipt. Raises InputError for a failed download.
 
     ``files``: from downloads.hub_files; ``datasets``: ids of ir_datasets.

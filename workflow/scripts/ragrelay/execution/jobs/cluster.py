@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragrelay.base.errors import InputError, one_of
 
@@ -26,7 +25,7 @@ class Submissions:
     name: str
     """Name of the rule or of the group."""
     number: int
-    resources: Mapping[str, Any]
+    resources: Mapping[str, object]
     """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
     command: Sequence[str]
     """The sbatch command that would submit one of them, without the script."""

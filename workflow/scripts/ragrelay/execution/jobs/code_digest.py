@@ -532,7 +532,7 @@ class _Reading:
         names = [".".join([target, *rest]) for target in self.imported.get(first, [])]
         return bool(names) and all(name in QUIET or name.partition(".")[0] in QUIET for name in names)
 
-    def read(self, value: Any) -> None:
+    def read(self, value: object) -> None:
         """Add a node, a list of nodes or a value."""
         if isinstance(value, list):
             self.pieces.append("[")

@@ -1,9 +1,9 @@
 """Give rules, plan and status what they need of a study's questions to models."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from snakemake.io import ancient
 
@@ -21,6 +21,14 @@ from ragrelay.questions.question import Inputs, Key, Question, question_module, 
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
 """Modules that a user's question imports only for its class; they don't count as code of its jobs."""
+
+
+class AskedPart(TypedDict):
+    """A part of a job that asks, or the table's part of a job that reads (see questions.parts.Part)."""
+
+    files: dict[str, list[str]]
+    settings: dict[str, object]
+    wildcards: Key
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class StudyQuestion:
         about = [(job, [part for part in job.parts if _agree(part, dict(read))]) for job in self.jobs]
         return [replace(job, parts=parts) for job, parts in about if parts]
 
-    def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+    def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
         """Return the inputs of all parts, receipts of downloads, and the receipt of the question that it follows."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
@@ -111,29 +119,29 @@ class StudyQuestion:
             "cache_dir": study.cache_dir,
         }
 
-    def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+    def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
         """Return each part of a job that asks (see questions.parts.Part)."""
         return _placed(self.parts(self.job(wildcards)))
 
-    def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+    def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
         """Return the inputs of the parts that a job reads, its own, and the receipts of the jobs that asked."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
-    def read_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+    def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
         """Return each part that a job reads, then the same of its table: the files of all parts, and its own."""
         return _placed(self._read(wildcards))
 
-    def _read(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+    def _read(self, wildcards: Wildcards) -> list[AskedPart]:
         key = _key(wildcards)
         parts = [part for job in self.jobs_about(wildcards) for part in self.parts(job)]
         own = _filled(self.question.read_inputs(self.study, key), key)
         settings = self._settings(self.question.read_settings(self.study, key), key)
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
-    def parts(self, job: AskJob, planned: bool = False) -> list[dict[str, Any]]:
+    def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
         """Return files, settings and wildcards of each part of ``job``, or those from which the plan counts."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
@@ -146,13 +154,13 @@ class StudyQuestion:
             for part in job.parts
         ]
 
-    def _settings(self, settings: dict[str, object], key: Key) -> dict[str, Any]:
+    def _settings(self, settings: dict[str, object], key: Key) -> dict[str, object]:
         return {**settings, "patterns": self.question.patterns(self.study, key)}
 
-    def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], Any]:
+    def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], object]:
         """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
 
-        def of_generator(wildcards: Wildcards) -> Any:
+        def of_generator(wildcards: Wildcards) -> object:
             asking = [job for job in self.jobs if job.key == _key(wildcards)]
             return function((asking or self.jobs_about(wildcards))[0].generator)
 
@@ -288,7 +296,7 @@ def _filled(inputs: Inputs, key: Key) -> dict[str, list[str]]:
             for name, files in inputs.items()}  # fmt: skip
 
 
-def _joined(parts: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+def _joined(parts: Iterable[AskedPart]) -> dict[str, list[str]]:
     """Return the files of all ``parts`` by the name of their input, each once."""
     joined: dict[str, dict[str, str]] = {}
     for part in parts:
@@ -297,7 +305,7 @@ def _joined(parts: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     return {name: list(paths.values()) for name, paths in joined.items()}
 
 
-def _placed(parts: list[dict[str, Any]]) -> list[dict[str, object]]:
+def _placed(parts: list[AskedPart]) -> list[dict[str, object]]:
     """Return ``parts`` with the places of their files in _joined, not the files: a module may have other folders."""
     places = {name: {path: place for place, path in enumerate(paths)} for name, paths in _joined(parts).items()}
     return [

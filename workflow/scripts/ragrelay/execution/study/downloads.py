@@ -22,7 +22,7 @@ class Downloads:
         self.study = study
 
     @functools.cached_property
-    def needed(self) -> dict[str, dict[str, Any]]:
+    def needed(self) -> dict[str, dict[str, object]]:
         """The downloads that the grid needs, by name: the arguments of fetch_input."""
         return required_downloads(self.study)
 

@@ -43,7 +43,7 @@ class GenerationStage:
             raise TypeError(f"{generator} has no engine")
         return kind
 
-    def of_jobs(self, generator: str) -> dict[str, Any]:
+    def of_jobs(self, generator: str) -> dict[str, object]:
         """Return a generator's definition without the keys that only the plan or the page uses."""
         definition = self.study.downloads.with_conversion(generator)
         return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}

@@ -275,7 +275,7 @@ class Reported:
         return page
 
     @functools.cached_property
-    def of_study(self) -> dict[str, Any]:
+    def of_study(self) -> dict[str, object]:
         """Params of both the tables and the page."""
         return {
             "study": self.study.name,

@@ -2,7 +2,7 @@
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
@@ -77,7 +77,7 @@ class RetrievalStage:
             for path in retriever.files(dataset)
         ]
 
-    def metadata(self, dataset: str, retriever: str) -> dict[str, Any] | None:
+    def metadata(self, dataset: str, retriever: str) -> dict[str, object] | None:
         """Return the fields of the run file's header; None without a header."""
         if not self.study.settings.run_metadata:
             return None
@@ -86,7 +86,7 @@ class RetrievalStage:
     def run_inputs(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the inputs of a job's retriever: queries, index, judgements, other retrievers' runs, files."""
         retriever = self.kind(wildcards.retriever)
-        inputs: dict[str, Any] = {
+        inputs: dict[str, object] = {
             "queries": files.queries,
             "fetched": self.study.downloads.receipts("retrievers", wildcards.retriever),
         }
@@ -116,14 +116,14 @@ class RetrievalStage:
             "fetched": self.study.downloads.receipts("retrievers", wildcards.retriever),
         }
 
-    def processor(self, retriever: str) -> dict[str, Any]:
+    def processor(self, retriever: str) -> dict[str, object]:
         """Return the definition of the processor of a retriever's passages."""
         processing = self.kind(retriever).processing()
         if processing is None:
             raise TypeError(f"{retriever} has no processor")
         return processing
 
-    def index_receipt(self, dataset: str, definition: dict[str, Any]) -> StudyFile:
+    def index_receipt(self, dataset: str, definition: dict[str, object]) -> StudyFile:
         """Return the receipt of a dataset's index."""
         corpus = self.study.collection.source(dataset).corpus(dataset)
         return files.index.at(corpus=corpus, index=index_name(definition))

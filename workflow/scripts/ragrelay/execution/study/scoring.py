@@ -40,7 +40,7 @@ class ScoringStage:
         """Return the module of a scorer's kind."""
         return SCORER_KINDS.module(self.study.scorer(scorer))
 
-    def of_jobs(self, scorer: str) -> dict[str, Any]:
+    def of_jobs(self, scorer: str) -> dict[str, object]:
         """Return a scorer's definition without the keys that only the analysis or the checks of a judge use."""
         return {key: value for key, value in self.study.scorer(scorer).items() if key not in NOT_OF_JOBS}
 

@@ -34,7 +34,7 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def of_job(function: Callable[..., Any]) -> OfJob:
+def of_job(function: Callable[..., object]) -> OfJob:
     """Return ``function`` for a rule: each of its arguments is the job's wildcard of that name."""
     names = tuple(inspect.signature(function).parameters)
     return lambda wildcards: function(*(getattr(wildcards, name) for name in names))

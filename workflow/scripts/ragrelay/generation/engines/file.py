@@ -87,7 +87,7 @@ class File(GeneratorKind):
                         raise InputError(f"{place}.{key}'", found, "a file of answers")
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return a hash of its files for all datasets, and the keys ``retriever`` and ``k``."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {

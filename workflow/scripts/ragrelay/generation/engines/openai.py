@@ -29,7 +29,7 @@ PER_REQUEST = ("seed", "logprobs", "top_logprobs")
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
-def sends_chats(definition: Mapping[str, Any]) -> bool:
+def sends_chats(definition: Mapping[str, object]) -> bool:
     """Return whether requests are the messages of a chat, not token ids or a text that goes on."""
     return bool(definition.get("chat")) and "tokenizer" not in definition
 
@@ -118,14 +118,14 @@ class Openai(Generator):
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "EndpointEngine":
+    def start(cls, definition: Mapping[str, object], window: int | None, threads: int) -> "EndpointEngine":
         """Return a client of the endpoint."""
         from ragrelay.generation.endpoint import EndpointEngine
 
         return EndpointEngine(definition)
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the name and revision of the served model, ``base_url``, decoding and the tokenizer.
 
         An address from the environment does not count: a user's own server moves from run to run. ``sent``: keys whose
@@ -146,7 +146,7 @@ class Openai(Generator):
         return identity | decoding | unsent | ({"sent": sent} if sent else {})
 
     @classmethod
-    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+    def thought_budget(cls, definition: Mapping[str, object]) -> int:
         """Return the budget of a thought; 0 at a chat endpoint with texts, which limits thought and answer together."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 

@@ -169,7 +169,7 @@ class Vllm(Generator):
         return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
-    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
         """Replace the number type `auto` by float32 if the engine is vLLM's CPU build."""
         of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
         return super().completed(definition, folder) | of_cpu
@@ -203,7 +203,7 @@ class Vllm(Generator):
         return engine
 
     @classmethod
-    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
         """Return `dtype: auto` for the type that it stood for on a CPU, the model's own, bfloat16 for float32."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
@@ -215,7 +215,7 @@ class Vllm(Generator):
         return {"dtype": "auto"} if definition["dtype"] == meant else {}
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the files of model and adapter, number formats, window and decoding."""
         identity = {key: definition[key] for key in DECISIVE if key in definition}
         identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)

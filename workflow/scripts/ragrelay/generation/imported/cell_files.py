@@ -39,7 +39,7 @@ def read_answers(
     prompts: Mapping[Context, Path],
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Read, check and write the answers of one retriever; return counts of what is left out (what, count, of).
 
     ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` unless the

@@ -35,12 +35,12 @@ class EngineAsker:
     ``fingerprint``: the generator's for likelihoods. The model's files must match it before and after loading.
     """
 
-    def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
+    def __init__(self, generator: Mapping[str, object], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
         self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
         self.start = one_engine(generator, fingerprint, cache_dir, threads)
         """A function that returns the job's engine, given a definition and a window."""
 
-    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
         generator = self.generator if chat else without_chat(self.generator)
         store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
@@ -54,12 +54,12 @@ class StoreAsker:
     """
 
     def __init__(
-        self, generator: Mapping[str, Any], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
+        self, generator: Mapping[str, object], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
     ) -> None:
         self.generator, self.cache_dir, self.rule = generator, Path(cache_dir), rule
         self.fingerprint, self.texts = fingerprint, texts
 
-    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks one of them."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
@@ -67,7 +67,7 @@ class StoreAsker:
             raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
         return {"asked": len(keyed), "cached": len(keyed), "made": 0, "fingerprint": store.folder.name}
 
-    def start(self, definition: Mapping[str, Any], window: int) -> NoReturn:
+    def start(self, definition: Mapping[str, object], window: int) -> NoReturn:
         """Raise InputError: only the rule that asks starts engines."""
         raise self._lacking(self.cache_dir, "too few replies")
 
@@ -76,7 +76,7 @@ class StoreAsker:
 
 
 def one_engine(
-    generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
+    generator: Mapping[str, object], fingerprint: str, cache_dir: str | Path, threads: int
 ) -> Callable[[Mapping[str, object], int], EngineInJob]:
     """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
     started: list[EngineInJob] = []

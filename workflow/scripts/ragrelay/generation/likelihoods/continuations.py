@@ -1,7 +1,6 @@
 """Name the continuations of a prompt, and score texts without a chat template."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -21,6 +20,6 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
     return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
 
 
-def without_chat(generator: Mapping[str, Any]) -> dict[str, object]:
+def without_chat(generator: Mapping[str, object]) -> dict[str, object]:
     """Return the generator's definition without its chat template, to score texts unchanged."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

@@ -31,7 +31,7 @@ class WordRequest(Request):
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
-def word_requests(missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None) -> list[WordRequest]:
+def word_requests(missing: pl.DataFrame, generator: Mapping[str, object], window: int | None) -> list[WordRequest]:
     """Return a request per prompt of ``missing`` (prompt_id, prompt, system and columns of with_spellings).
 
     The longest is the first: it is sent alone, and shows whether the endpoint reads whole prompts. Raises RequestError
@@ -76,7 +76,7 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
         sent |= generator.get("extra_body", {})
         return {name: value for name, value in sent.items() if value is not None}
 
-    def row(place: str, request: WordRequest, reply: Any) -> dict[str, Any]:
+    def row(place: str, request: WordRequest, reply: Any) -> dict[str, object]:
         candidates, read, cached = reply.candidates(), reply.counts.prompt_tokens, reply.counts.cached_tokens()
         if not candidates:
             expected = f"those of its likeliest tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"

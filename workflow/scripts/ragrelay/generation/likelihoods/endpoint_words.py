@@ -16,7 +16,7 @@ from ragrelay.generation.requests import sends_texts
 from ragrelay.generation.tokens import load_tokenizer
 
 
-def spellings(generator: Mapping[str, Any], words: Sequence[str]) -> dict[str, list[str]]:
+def spellings(generator: Mapping[str, object], words: Sequence[str]) -> dict[str, list[str]]:
     """Return the texts of candidates that spell each of ``words``.
 
     With a tokenizer, those of words.first_tokens. Without, the whole word, with and without a leading space. Raises

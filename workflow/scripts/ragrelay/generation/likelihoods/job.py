@@ -95,7 +95,7 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
 
 
-def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
+def scorings_of(missing: pl.DataFrame, generator: Mapping[str, object], window: int) -> Iterator[Scoring]:
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
     Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's

@@ -79,7 +79,7 @@ def _rows(scoring: Scoring, output: Any) -> Iterator[dict[str, Any]]:
     yield _row(scoring.prompt_id, continuation, [logprobs[token].logprob for token, logprobs in places])
 
 
-def _row(prompt_id: str, continuation: Sequence[int], logprobs: Sequence[float]) -> dict[str, Any]:
+def _row(prompt_id: str, continuation: Sequence[int], logprobs: Sequence[float]) -> dict[str, object]:
     return {
         "prompt_id": prompt_id,
         "continuation": continuation_id(continuation),

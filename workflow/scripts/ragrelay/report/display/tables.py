@@ -111,9 +111,7 @@ REMARK = textual(
 )
 """Why there is no test, too few queries, or a verdict unlike Student's t; or that the verdict does not stand."""
 FROM_CACHE = numeric(
-    "from the cache",
-    lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,
-    share,
+    "from the cache", lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None, share
 )
 
 

@@ -99,7 +99,7 @@ def _value(qid: str, query: str, own: Frames) -> Json:
 
 
 def _blocks(
-    answers: pl.DataFrame, passages: list[list[Any]], places: dict[str, int], texts: dict[str, int]
+    answers: pl.DataFrame, passages: list[list[object]], places: dict[str, int], texts: dict[str, int]
 ) -> list[Json]:
     """Return the blocks of one query. Passages and texts that no cell has are added to the arguments."""
     blocks: dict[str, dict[tuple[str, str], dict[str, Json]]] = defaultdict(lambda: defaultdict(dict))

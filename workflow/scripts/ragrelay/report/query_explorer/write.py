@@ -31,7 +31,7 @@ def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
     with atomic(folder) as temporary:
         temporary.mkdir(parents=True)
         try:
-            listed: list[dict[str, Any]] = []
+            listed: list[dict[str, object]] = []
             for start in range(0, len(chosen), AT_ONCE):
                 batch = chosen[start : start + AT_ONCE]
                 frames = read_frames(files, batch)

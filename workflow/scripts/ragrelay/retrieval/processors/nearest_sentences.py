@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -48,7 +47,7 @@ class NearestSentences(Processor):
         """Yield the encoder's model."""
         yield Download("model", self.model, self.revision)
 
-    def decisive(self, cache_dir: Path) -> dict[str, Any]:
+    def decisive(self, cache_dir: Path) -> dict[str, object]:
         """Return the budget, the encoder and the versions that its texts depend on."""
         return {
             "tokens": self.tokens,

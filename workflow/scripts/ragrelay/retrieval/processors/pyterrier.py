@@ -25,7 +25,7 @@ class Pyterrier(Processor):
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 
-    def decisive(self, cache_dir: Path) -> dict[str, Any]:
+    def decisive(self, cache_dir: Path) -> dict[str, object]:
         """Return the function, its module's file and its options."""
         return {"pipeline": self.pipeline, "code": self.code["pipeline"], "options": self.options}
 

@@ -33,7 +33,7 @@ class Python(Processor):
         """Whether it gets one passage at a time."""
         return self.one_at_a_time
 
-    def decisive(self, cache_dir: Path) -> dict[str, Any]:
+    def decisive(self, cache_dir: Path) -> dict[str, object]:
         """Return the function, its module's file and its options."""
         return {
             "function": self.function,

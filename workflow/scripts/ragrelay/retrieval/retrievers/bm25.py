@@ -70,7 +70,7 @@ class Bm25(Retriever):
     )
 
     @classmethod
-    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
         """Fill in the defaults of the engine and of its expansion."""
         filled = ENGINES[definition["engine"]] | dict(definition)
         if "expansion" in filled:
@@ -89,14 +89,14 @@ class Bm25(Retriever):
             if (value := getattr(self, key)) is not None and self.expansion not in alone:
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
-    def index_definition(self) -> dict[str, Any]:
+    def index_definition(self) -> dict[str, object]:
         """Return the settings of texts. With bm25s, whose index has the scores, also k1 and b."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
 
     @classmethod
-    def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
+    def index_identity(cls, definition: Mapping[str, object]) -> dict[str, object]:
         """Return the definition, with the version of Terrier or bm25s."""
         if definition["index"] == "pisa":
             return dict(definition)
@@ -122,7 +122,7 @@ class Bm25(Retriever):
         results: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
         return results
 
-    def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
+    def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
         """Count queries with a word that the engine's tokenizer cuts, if these are many."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 

@@ -55,7 +55,7 @@ class Processed(Retriever):
         """Return the retriever whose passages are processed."""
         return [("of", self.of)]
 
-    def processing(self) -> dict[str, Any]:
+    def processing(self) -> dict[str, object]:
         """Return the processor's definition."""
         return {**self.processor, "code": self.code}
 

@@ -41,7 +41,7 @@ class Pyterrier(Retriever):
         """Return the first stage, if there is one."""
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
-    def index_definition(self) -> dict[str, Any] | None:
+    def index_definition(self) -> dict[str, object] | None:
         """Return the function that builds it, and its module's hash."""
         if self.index is None:
             return None

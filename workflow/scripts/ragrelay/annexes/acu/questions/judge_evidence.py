@@ -53,7 +53,7 @@ def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.generation.likelihoods.mass import mass_counts

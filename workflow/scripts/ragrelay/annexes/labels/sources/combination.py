@@ -1,7 +1,7 @@
 """Combine the labels of several sources."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 from pydantic import Field
@@ -40,7 +40,7 @@ class Combination(AnnotationSource):
         """Return the names of the sources that it combines."""
         return list(self.sources)
 
-    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+    def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
         """Return whether all combined labels are 0 or 1, which a mean never ensures."""
         kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)

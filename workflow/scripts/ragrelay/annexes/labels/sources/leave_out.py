@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -65,7 +64,7 @@ class LeaveOut(AnnotationSource):
         """Name the job that has the effects."""
         return BY_EFFECTS, {}
 
-    def whole(self, catalogue: Any) -> bool:
+    def whole(self, catalogue: object) -> bool:
         """Return whether labels are integers: true with a threshold."""
         return self.threshold is not None
 

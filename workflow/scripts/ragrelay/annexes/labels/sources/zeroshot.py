@@ -1,7 +1,6 @@
 """Label passages without looking at them: the null that every other source must beat."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -23,7 +22,7 @@ class Zeroshot(AnnotationSource):
         """Name the job that makes the score table of the zero-shot answers."""
         return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
-    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+    def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
         """Return False: scores are from 0 to 1."""
         return False
 

@@ -41,7 +41,7 @@ def whole_tokens(k: int) -> int:
 
 
 def context_requests(
-    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, Any]
+    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, object]
 ) -> pl.DataFrame:
     """Return the continuations to score (ASKED, continuation).
 
