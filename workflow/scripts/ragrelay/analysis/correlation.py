@@ -149,7 +149,7 @@ def transmission(
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
     """Compute a row per cell and coefficient: the cell's names, then the columns of ``SCHEMA`` from coefficient on."""
     cells = list(cells)
-    results: dict[tuple[bytes, str], dict[str, Any]] = {}
+    results: dict[tuple[bytes, str], dict[str, object]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
     for coefficient in TESTS:
         for cell in distinct.values():

@@ -75,8 +75,8 @@ def compare_judges(
 
 
 def _rows(
-    of: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], estimate: str, judges: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+    of: Mapping[str, object], tables: Mapping[str, pl.DataFrame], estimate: str, judges: Sequence[str]
+) -> Iterator[dict[str, object]]:
     """Yield the row for all judges, then the rows without each judge; ``tables`` have at most a single row."""
     found = {
         name.partition(WITHOUT_JUDGE)[2]: table.row(0, named=True) for name, table in tables.items() if table.height
@@ -114,7 +114,7 @@ def judge_agreement(
     return pl.DataFrame(rows, schema=AGREEMENT_SCHEMA)
 
 
-def _agreement(both: pl.DataFrame, clusters: Clusters | None) -> dict[str, Any]:
+def _agreement(both: pl.DataFrame, clusters: Clusters | None) -> dict[str, object]:
     x, y = both["f1"].to_numpy(), both["f1_right"].to_numpy()
     row: dict[str, Any] = {"n": len(x), "n_queries": both["qid"].n_unique()}
     if not len(x):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -81,7 +80,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
             continue
         verdicts = {judge: of_part[f"verdict {judge}"] or UNDECIDED for judge in parts}
         shared = shared_verdict(row["verdict"], *verdicts.values())
-        bound: dict[str, Any] = {"verdict": shared}
+        bound: dict[str, object] = {"verdict": shared}
         if shared != row["verdict"]:
             failing = [one for one, said in verdicts.items() if shared_verdict(row["verdict"], said) != row["verdict"]]
             bound[remark] = DEPENDS.format(verdict=row["verdict"], judges=" or ".join(failing))

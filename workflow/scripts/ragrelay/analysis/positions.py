@@ -46,7 +46,7 @@ def utility_by_position(
         .explode("docno", "position")
     )
     labelled = placed.join(qrels.select("qid", "docno", "label"), on=["qid", "docno"], how="left")
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for grade, label in grades.items():
         useful = utility.filter(pl.col("references") == grade, pl.col("utility").is_not_null())
         relevant = labelled.filter(pl.col("label") >= label).join(useful, on=[*CONTEXT, "qid"])

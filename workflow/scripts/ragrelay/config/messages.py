@@ -53,7 +53,7 @@ class _Problem(NamedTuple):
         return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
 
 
-def _choices(written: str) -> list[Any]:
+def _choices(written: str) -> list[object]:
     """Return the values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
     first, _, last = written.rpartition(" or ")
     values = ast.literal_eval(f"[{first}, {last}]" if first else f"[{last}]")

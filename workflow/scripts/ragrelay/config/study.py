@@ -143,7 +143,7 @@ class Study(CheckedStudy):
         """
         return self._definition("generators", name)
 
-    def scorer(self, name: str) -> dict[str, Any]:
+    def scorer(self, name: str) -> dict[str, object]:
         """Look up a scorer in the catalogue.
 
         Args:

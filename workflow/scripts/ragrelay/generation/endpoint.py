@@ -107,8 +107,8 @@ class EndpointEngine:
         return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
     def run(
-        self, method: Callable[["EndpointEngine", Iterator[object]], Iterator[Any]], requests: Iterator[object]
-    ) -> Any:
+        self, method: Callable[["EndpointEngine", Iterator[object]], Iterator[object]], requests: Iterator[object]
+    ) -> Iterator[object]:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 
@@ -240,7 +240,7 @@ class EndpointEngine:
             if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
                 self.settings[SYSTEM] = SEVERAL.join(sorted(prints))
 
-    def _row(self, place: str, request: Request, reply: Reply[Any]) -> dict[str, Any]:
+    def _row(self, place: str, request: Request, reply: Reply[Any]) -> dict[str, object]:
         row = reply_row(request, reply)
         check_whole(place, request, row, self.generator["max_tokens"])
         return row
@@ -315,7 +315,7 @@ class EndpointEngine:
         """Return whether ``request`` goes to the chat completions, which tokenise its texts by themselves."""
         return self.generator.get("chat", False) and not request.token_ids
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request) -> dict[str, object]:
         """Return the keys of a request besides its model and prompt: all decoding keys but those that are null.
 
         Values that do nothing are sent too, since a server may have others (a model's generation_config.json).

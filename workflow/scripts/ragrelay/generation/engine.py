@@ -138,7 +138,7 @@ class VllmEngine:
             row["cached_tokens"] = int(first.num_cached_tokens or 0)
             yield with_thought(row, thought, len(first.outputs[0].token_ids))
 
-    def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
+    def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, object]]:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 
@@ -265,7 +265,7 @@ def check_batch_invariance() -> None:
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, object]:
     """Return vLLM's engine arguments for a generator's definition."""
     source, revision = model_source(generator)
-    arguments: dict[str, Any] = {
+    arguments: dict[str, object] = {
         "model": staged_model(source, revision),
         "dtype": generator["dtype"],
         "load_format": generator["load_format"],

@@ -87,7 +87,7 @@ class Engine(Maker, Protocol):
 class EngineInJob(Engine, Protocol):
     """The interface of an engine that also scores texts: a VllmEngine, or several side by side."""
 
-    def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
 
     def asked_with(self, generator: Mapping[str, Any]) -> "EngineInJob":
@@ -112,7 +112,7 @@ class GeneratorKind(Kind):
     )
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
+    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Collect everything besides prompt and seed that affects an answer, for the fingerprint.
 
         Args:
@@ -149,7 +149,7 @@ class GeneratorKind(Kind):
             InputError: There is no address.
         """
 
-    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+    def check_given(self, place: str, given: Mapping[str, object]) -> None:
         """Check that the keys in the configuration are compatible.
 
         Args:
@@ -191,7 +191,7 @@ class GeneratorKind(Kind):
         """
         return 0
 
-    def passage_files(self, dataset: str) -> list[list[Any]]:
+    def passage_files(self, dataset: str) -> list[list[object]]:
         """List the files with imported answers to single passages.
 
         Args:
@@ -351,7 +351,7 @@ def may_miss_answers(definition: Mapping[str, Any]) -> bool:
 def check_generator(
     place: str,
     definition: Mapping[str, Any],
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     template: Template | None,
     study: CheckedStudy,
 ) -> None:

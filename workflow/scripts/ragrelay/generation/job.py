@@ -80,7 +80,7 @@ def generate_answers(
     began = time.monotonic()
     held = store.held(asked)
     missing = asked.join(held, on=KEY, how="anti", maintain_order="left")
-    receipt: dict[str, Any] = {"asked": len(asked), "cached": len(held), "made": 0, "fingerprint": store.folder.name}
+    receipt: dict[str, object] = {"asked": len(asked), "cached": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)

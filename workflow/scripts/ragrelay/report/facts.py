@@ -92,7 +92,7 @@ class TableRow:
     key: tuple[str, ...]
     """As in Fact."""
 
-    def record(self, _names: Mapping[str, str]) -> dict[str, Any]:
+    def record(self, _names: Mapping[str, str]) -> dict[str, object]:
         """Return what Fact.record returns."""
         return _record(self.table, self.names, self.row, self.key)
 

@@ -40,7 +40,7 @@ def agreement_table(section: Section) -> Table:
     )  # fmt: skip
 
 
-def _per(row: Mapping[str, Any]) -> float:
+def _per(row: Mapping[str, object]) -> float:
     return 1.0 if row["question"] == SYSTEMS else 10.0
 
 

@@ -97,7 +97,7 @@ def _lines(
     level = list(of_panel.values())
     ends = ends_of(pl.concat([frame[name] for name in ("low", "value", "high")]), *(level or frame["value"].head(1)))
     frame = frame.with_columns(charts.dodged(list(look), frame["place"].unique().to_list() or [0], "place"))
-    named: list[dict[str, Any]] = []
+    named: list[dict[str, object]] = []
     for (panel,), part in frame.group_by("panel", maintain_order=True):
         last = {} if legend else dict(part.select("retriever", "value").iter_rows())
         labels = [

@@ -69,7 +69,7 @@ def gather_provenance(
     }
 
 
-def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
     """Return a job that started an engine; where all answers were cached, the engine that made most of these."""
     if started := next((job for job in jobs if "engine" in job), None):
         return started
@@ -80,7 +80,7 @@ def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return named.groupdict() if named else {}
 
 
-def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the primary ``comparisons`` (dataset, scorer, primary), a hash of them, and the study's ``first_answer``.
 
     The latter is a time (UTC), or None if no receipt of ``jobs`` has it. A hash that was kept with a time stamp, such

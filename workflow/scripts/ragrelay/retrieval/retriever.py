@@ -158,7 +158,7 @@ class Retriever(Kind):
         """
         raise NotImplementedError
 
-    def processing(self) -> dict[str, Any] | None:
+    def processing(self) -> dict[str, object] | None:
         """Look up the processor that changes its stage's passages.
 
         Returns:
@@ -232,7 +232,7 @@ class Bringing(Retriever):
 RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 
-def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Return ``names`` and the retrievers that they need, sorted. Raises InputError for unknown names and cycles."""
     all_names: set[str] = set()
     for name in names:

@@ -85,7 +85,7 @@ def _write(checked: Mapping[str, object], mark: Path) -> None:
         write_json(checked, mark)
 
 
-def _run_mark(run: Run, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+def _run_mark(run: Run, dataset: Mapping[str, object], cache_dir: str | Path) -> Path:
     """Return the file that records that this run file was checked against the dataset's present files."""
     return _mark(
         [Path(run["path"]), *map(Path, run["passages"])], [dict(run["definition"]), dict(dataset)], dataset, cache_dir

@@ -262,7 +262,7 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
 
     ``retrievers``: definitions by name. The method has an entry per retriever on which the run depends, itself last. A

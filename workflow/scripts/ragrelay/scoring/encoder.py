@@ -202,7 +202,7 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     check_cached(name, revision, place)
     source = model_path(name)
     # Set explicitly: otherwise transformers asks on the terminal whether to run the model's own code.
-    options: dict[str, Any] = {"trust_remote_code": False}
+    options: dict[str, object] = {"trust_remote_code": False}
     if revision and not is_local(source):
         options["revision"] = revision
     if not sys.stderr.isatty():

@@ -146,7 +146,7 @@ class JudgeScorer(Scorer):
         """
         return []
 
-    def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
+    def expected(self, qids: Sequence[str]) -> Mapping[str, object]:
         """Estimate the data from ``own`` for the plan, while its files don't exist yet.
 
         Args:
@@ -157,7 +157,7 @@ class JudgeScorer(Scorer):
         """
         return {}
 
-    def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
+    def own(self, paths: Sequence[Path]) -> Mapping[str, object]:
         """Read the data for questions from the additional input files.
 
         Args:

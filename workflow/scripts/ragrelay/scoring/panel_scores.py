@@ -1,7 +1,6 @@
 """Average the scores that a panel's judges give each answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,9 @@ KEY = [*COLUMNS, "references"]
 NOT_BY_ALL = "answers that some judges of the panel scored, but not all (left out)"
 
 
-def score_panel(tables: Mapping[str, pl.DataFrame], judges: Sequence[str]) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+def score_panel(
+    tables: Mapping[str, pl.DataFrame], judges: Sequence[str]
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Average the scores by ``judges`` over the answers that all the panel's judges scored.
 
     Answers without a score by a judge are left out for all judges: a mean over the remaining judges would compare

@@ -1,7 +1,6 @@
 """Give rules what they need of the comparison of studies (config key `compare`)."""
 
 from pathlib import Path
-from typing import Any
 
 from snakemake.io import report as captioned
 
@@ -28,7 +27,7 @@ class Comparison:
         self.listed = isinstance(after, list)
         self.names = [before, *(after if isinstance(after, list) else [after])]
         self.folders = [self.folder(name) for name in self.names] if settings else []
-        self.pairs: dict[str, Any] = settings.mapping()["pairs"] if settings else {}
+        self.pairs: dict[str, object] = settings.mapping()["pairs"] if settings else {}
         first, *others = (Path(name).name for name in self.names)
         joined = f"{first}-to-{'+'.join(others)}"
         self.title = joined if len(joined) <= LONGEST else (
@@ -59,7 +58,7 @@ class Comparison:
                     check_finished(f"config key 'compare.{key if place else 'before'}'", name, folder)
         return [f"{folder}/report/index.html" for folder in self.folders]
 
-    def made(self) -> dict[str, Any]:
+    def made(self) -> dict[str, object]:
         """Return the page and tables, with their captions in Snakemake's report."""
         return {
             name: captioned(

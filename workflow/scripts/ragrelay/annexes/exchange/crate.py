@@ -76,7 +76,7 @@ def _software(name: str, version: str) -> dict[str, Any]:
     return {"@id": f"#{name}", "@type": "SoftwareApplication", "name": name, "softwareVersion": version}
 
 
-def _file(path: Path, folder: Path, known: Iterable[StudyFile]) -> dict[str, Any]:
+def _file(path: Path, folder: Path, known: Iterable[StudyFile]) -> dict[str, object]:
     name = path.relative_to(folder).as_posix()
     declared = next(file for file in known if _pattern(file.path).fullmatch(name))
     return {

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -90,12 +89,12 @@ def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], text_of: Callable[[s
     return pl.DataFrame(rows, schema=schema_of(FRAME_COLUMNS), orient="row")
 
 
-def write_json_lines(records: Iterable[Mapping[str, Any]], path: str | Path) -> None:
+def write_json_lines(records: Iterable[Mapping[str, object]], path: str | Path) -> None:
     """Write ``records`` as JSON lines, atomically."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_lines(records))
 
 
-def _lines(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
     for record in records:
         yield json.dumps(dict(record), ensure_ascii=False) + "\n"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -58,7 +58,7 @@ def cost_by_k(
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
-        row: dict[str, Any] = {"k": k}
+        row: dict[str, object] = {"k": k}
         squares = {}
         for side, keys in (("label", singles.filter(pl.col("rank") <= k)), ("answer", whole_contexts.filter(k=k))):
             held = store.look_up(keys.select(KEY).unique(), ["prompt_tokens", "cached_tokens", "answer_tokens"])

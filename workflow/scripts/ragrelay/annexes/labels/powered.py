@@ -1,7 +1,6 @@
 """Estimate retrieval measures over all queries from people's labels of a random sample and a judge's labels of all."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -64,7 +63,7 @@ def powered_table(
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)
     own = values.filter(source=people).select(*KEYS, "qid", pl.col("value").alias("by_people"))
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for name in sources:
         cells = (
             values.filter(source=name)

@@ -57,7 +57,7 @@ class Labels:
         return [name for name, source in self.source_parts.items() if source.constant]
 
     @functools.cached_property
-    def agreement(self) -> dict[str, Any]:
+    def agreement(self) -> dict[str, object]:
         """Params of the comparison with people's labels, without the least kappa, which only the page needs."""
         settings = self.study.config["agreement"]
         return {
@@ -134,7 +134,7 @@ class Labels:
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
-    def source_definitions(self) -> dict[str, dict[str, Any]]:
+    def source_definitions(self) -> dict[str, dict[str, object]]:
         """Definitions of the grid's sources, and of those that they combine."""
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 

@@ -206,7 +206,7 @@ class Results:
         return self._json(files.provenance.path)
 
     @functools.cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The contents of ``report/facts.json``: the first screen's sentences, with the rows that their numbers come
         from.
 
@@ -215,7 +215,7 @@ class Results:
         """
         return self._json(files.facts.path)
 
-    def _json(self, name: str) -> dict[str, Any]:
+    def _json(self, name: str) -> dict[str, object]:
         path = self.folder / name
         if not path.is_file():
             raise InputError(self.folder, f"no {name}", "the folder of a finished study, results/<study>")

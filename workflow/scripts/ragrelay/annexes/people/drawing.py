@@ -61,7 +61,7 @@ def drawn(
     open_cells = [cell.join(of, on=SYSTEM, how="semi").join(done, on=ANSWER, how="anti") for cell in cells]
     queues = [_queue(cell, seed) for cell in open_cells]
     scores = Counter[tuple[Any, ...]]()
-    chosen: list[dict[str, Any]] = []
+    chosen: list[dict[str, object]] = []
 
     def count(row: Mapping[str, object]) -> None:
         cell, qid = tuple(row[name] for name in SYSTEM), row["qid"]

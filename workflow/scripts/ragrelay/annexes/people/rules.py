@@ -3,7 +3,6 @@
 import functools
 import itertools
 from pathlib import Path
-from typing import Any
 
 from ragrelay.annexes.people import files as people_files
 from ragrelay.annexes.people.settings import PeopleSettings
@@ -64,7 +63,7 @@ class People:
         return lambda wildcards: scores.file(wildcards.dataset) if scores else []
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of the rule that compares."""
         study, name = self.study, self.scorer
         if name is None:
@@ -133,7 +132,7 @@ class People:
         }
 
     @functools.cached_property
-    def drawn(self) -> dict[str, Any] | None:
+    def drawn(self) -> dict[str, object] | None:
         """Plain values for figures and sentences: scorers, and each dataset's primary comparison; None as above."""
         if not self.sections:
             return None

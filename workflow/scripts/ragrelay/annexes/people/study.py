@@ -1,7 +1,7 @@
 """Hold what the report shows of people's scores of a dataset's answers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragrelay.annexes.people.assessors import COLUMNS as ASSESSORS
 from ragrelay.annexes.people.estimates import COLUMNS as ESTIMATES
@@ -32,7 +32,7 @@ class PeopleStudy(ShownTables):
     @property
     def primary(self) -> Mapping[str, object] | None:
         """The primary comparison (config.study.Study.primary); None with one retriever."""
-        primary: Mapping[str, Any] | None = self.params["primary"][self.keys["dataset"]]
+        primary: Mapping[str, object] | None = self.params["primary"][self.keys["dataset"]]
         return primary
 
     @property

@@ -97,7 +97,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
     ours, theirs = x[positive], x[~positive]
     wins = (np.sign(ours[:, None] - theirs) + 1) / 2
     value = float(wins.mean())
-    row: dict[str, Any] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
+    row: dict[str, object] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
     variance = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
     if not 0.0 < value < 1.0 or not variance > 0.0:
         return row | {"reason": "no overlap, no sampling variance"}

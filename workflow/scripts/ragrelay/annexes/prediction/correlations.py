@@ -1,7 +1,6 @@
 """Correlate predictors with targets: over queries, given P_0, and over the contexts of one query."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -39,7 +38,7 @@ def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed:
     Value, interval and tests as in analysis.correlation; p-values also after Holm's correction over the predictors of a
     cell, target and coefficient.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for cell in cells:
         pairs = [
             PairedColumns(

@@ -192,7 +192,7 @@ def _of_cell(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
         has = np.isfinite(y)
         for known in (PRE, POST):
             names, x = matrix(cell, known)
-            row: dict[str, Any] = {**cell.names, "target": target, "known": known, "n": int(has.sum()),
+            row: dict[str, object] = {**cell.names, "target": target, "known": known, "n": int(has.sum()),
                                    "n_predictors": len(names)}  # fmt: skip
             for name, model in MODELS.items():
                 tested = PERMUTATIONS if name in COLUMNWISE else 0
@@ -209,7 +209,7 @@ def _word(row: Mapping[str, Any], target: str) -> str:
     return WORTH_USING if target != GAIN or max(row["p_given_p0"], row["p_with_p"]) < ALPHA else NOT_BEYOND
 
 
-def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, Any]:
+def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
     """Return rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
 
     The predictions of two queries share fitted queries, so rho varies more than that of independent pairs. The target
@@ -229,7 +229,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         predicted = centred_out_of_fold(model, x, y, seed)
     residual = y - out_of_fold(mean_of_fitted, x, y, seed)
-    row: dict[str, Any] = {"r_squared": float(1.0 - ((residual - predicted) ** 2).sum() / (residual**2).sum())}
+    row: dict[str, object] = {"r_squared": float(1.0 - ((residual - predicted) ** 2).sum() / (residual**2).sum())}
     if is_constant(predicted):
         return row | {"reason": "all predictions are equal"}
     rho = float(stats.spearmanr(predicted, y).statistic)

@@ -3,7 +3,6 @@
 import functools
 import itertools
 from collections.abc import Iterable
-from typing import Any
 
 from ragrelay.annexes.labels import files as label_files
 from ragrelay.annexes.labels.rules import of_study as labels_of
@@ -91,7 +90,7 @@ class Prediction:
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Optional inputs of predictors; those that the study lacks are empty."""
         likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
         chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
@@ -106,7 +105,7 @@ class Prediction:
         }
 
     @functools.cached_property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of every job of predictors."""
         return {
             "patterns": {

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -82,7 +81,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
             both = [place for place, name in enumerate(names) if np.isfinite(tested.predictors.get(name, np.nan)).any()]
             columns = [tested.predictors[names[place]] for place in both]
             unseen = np.column_stack(columns) if columns else np.empty((len(other), 0))
-            row: dict[str, Any] = {**tested.names, "target": target, "known": known, "n": int(others.sum()),
+            row: dict[str, object] = {**tested.names, "target": target, "known": known, "n": int(others.sum()),
                                    "n_trained": int(has.sum()), "n_predictors": len(both)}  # fmt: skip
             data = (x[has][:, both], y[has], unseen[others], other[others])
             for name, model in MODELS.items():

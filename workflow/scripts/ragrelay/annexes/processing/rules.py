@@ -1,7 +1,6 @@
 """Give rules what they need to describe what processors did."""
 
 import functools
-from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
@@ -56,7 +55,7 @@ class Processing:
         ]
 
     @functools.cached_property
-    def params(self) -> Any:
+    def params(self) -> dict[str, object] | None:
         """Plain values for the page: the sections with generated answers, and the grid; None as above."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]

@@ -33,7 +33,7 @@ class _Made:
     """The answers made again; unlike a store, it keeps them in memory."""
 
     def __init__(self) -> None:
-        self.rows: list[Mapping[str, Any]] = []
+        self.rows: list[Mapping[str, object]] = []
 
     def append(self, rows: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
         """Keep ``rows``; the engine's ``metadata`` is the same for all."""

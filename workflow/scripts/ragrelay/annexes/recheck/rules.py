@@ -1,7 +1,6 @@
 """Give rules what they need of rechecks."""
 
 import functools
-from typing import Any
 
 from ragrelay.annexes.recheck import files as recheck_files
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -28,7 +27,7 @@ class Recheck:
         return self.study.collection.all_clusters
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of the rule that sums up. Its files are no outputs: it writes them whenever it is asked for."""
         study = self.study
         return {

@@ -72,14 +72,14 @@ def equality(answers: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, Any]:
+def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, object]:
     """Compute CHANGES from ``scores`` (scores.COLUMNS).
 
     The interval is that of the verdicts on mean differences (analysis.mean_tests); with ``clusters``, over these.
     """
     both = scores.drop_nulls(["then", "now"]).with_columns(difference=pl.col("now") - pl.col("then"))
     of_query = both.group_by("qid", maintain_order=True).agg(pl.col("then", "now", "difference").mean())
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "references": scores["references"].first(),
         "n_scored": both.height,
         "n_unpaired": scores.filter(pl.col("then").is_null() != pl.col("now").is_null()).height,
@@ -100,7 +100,7 @@ def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = Non
     return row | ends | {"verdict": word["verdict"]}
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def table(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """Return COLUMNS of ``rows``, each with the values that it has."""
     schema = schema_of(COLUMNS)
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

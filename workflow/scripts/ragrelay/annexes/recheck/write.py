@@ -31,7 +31,7 @@ def recheck(
     whose answers are from files.
     """
     parts: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for key, path in answers.keyed:
         part = {name: key[name] for name in ANSWERS_PART}
         receipt = read_json(receipts.of(part))

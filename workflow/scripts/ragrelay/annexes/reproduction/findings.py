@@ -93,7 +93,7 @@ def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: st
             pairs[cell] = x, y
     retrievers = ", ".join(dict.fromkeys(retriever for retriever, _, _ in pairs))
     for finding, weights, expected in ((CORRELATED, _mean(pairs), 1), (FALLS, _slopes(pairs), -1)):
-        row: dict[str, Any] = {"finding": finding, "of": retrievers, "n_cells": len(weights), "verdict": UNDECIDED}
+        row: dict[str, object] = {"finding": finding, "of": retrievers, "n_cells": len(weights), "verdict": UNDECIDED}
         if not weights:
             reason = (
                 "no cell with a correlation" if finding == CORRELATED else "no retriever with a correlation at two k"

@@ -1,7 +1,6 @@
 """Measure reproduction over the cells of a table (Breuer et al., SIGIR 2020), and compare the cells' ranks."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 from scipy import stats
@@ -53,7 +52,7 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 
     ``published``: the number of cells of the published table by dataset.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for (generator, scorer), part in _utilities(cells).group_by(["generator", "scorer"], maintain_order=True):
         datasets = part["dataset"].unique(maintain_order=True).to_list()
         scopes = {dataset: [dataset] for dataset in datasets} | ({ALL: datasets} if len(datasets) > 1 else {})
@@ -81,7 +80,7 @@ def _utilities(cells: pl.DataFrame) -> pl.DataFrame:
 
 def _closeness(cells: pl.DataFrame) -> dict[str, object]:
     ours, theirs = cells["value"].to_numpy(), cells["published"].to_numpy()
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "n": cells.height,
         "n_with_interval": cells["inside"].count(),
         "n_inside": cells["inside"].sum(),
@@ -113,7 +112,7 @@ def _effects(cells: pl.DataFrame) -> Iterator[dict[str, object]]:
             means = {name: float(paired[name].mean()) for name in ("value", "published", "base", "published_base")}  # type: ignore[arg-type]
             improvement = means["value"] - means["base"]
             published = means["published"] - means["published_base"]
-            row: dict[str, Any] = dict(zip(keys, key, strict=True)) | {
+            row: dict[str, object] = dict(zip(keys, key, strict=True)) | {
                 "baseline": baseline, "retriever": retriever, "n": paired.height, "improvement": improvement,
                 "published_improvement": published,
             }  # fmt: skip

@@ -1,7 +1,6 @@
 """Give rules what they need of thoughts: which generators think, and the tables and figures of each."""
 
 import functools
-from typing import Any
 
 from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import Key
@@ -31,7 +30,7 @@ class Thoughts:
         ]
 
     @functools.cached_property
-    def drawn(self) -> dict[str, Any] | None:
+    def drawn(self) -> dict[str, object] | None:
         """Plain values for figures and sentences: the grid, and each dataset's primary comparison; None as above."""
         if not self.sections:
             return None

@@ -37,7 +37,7 @@ class ThoughtStudy(ShownTables):
         return primary
 
     @property
-    def lead(self) -> dict[str, Any]:
+    def lead(self) -> dict[str, object]:
         """Return ordering and k of the first answers: the primary comparison's."""
         if self.primary is None:
             ordering = self.grid.orderings[0]

@@ -462,7 +462,7 @@ def submissions(workflow: Workflow) -> list[Submissions]:
 
     dag, place = workflow.dag, {rule: number for number, rule in enumerate(workflow.rules)}
     counts: Counter[tuple[str, ...]] = Counter()
-    asked: dict[tuple[str, ...], dict[str, Any]] = {}
+    asked: dict[tuple[str, ...], dict[str, object]] = {}
     needed = dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in needed if job.rule.group or not (job.rule.norun or job.rule.name in workflow._localrules)]
     # A dry run computes resources as if its jobs ran here, on one core. At its end nothing else needs them.

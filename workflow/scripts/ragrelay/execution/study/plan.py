@@ -186,7 +186,7 @@ class Plan:
         return sizes
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of the rule `plan`, some of which are functions of the wildcards."""
         return {
             **self.asked,

@@ -4,7 +4,6 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from snakemake.io import report as captioned
 
@@ -92,7 +91,7 @@ class Reported:
     # Sections
 
     @functools.cached_property
-    def grid(self) -> dict[str, Any]:
+    def grid(self) -> dict[str, object]:
         """The grid, with the names of reference sets and the kinds of retrievers."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
@@ -147,7 +146,7 @@ class Reported:
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
     @functools.cached_property
-    def drawn(self) -> dict[str, Any]:
+    def drawn(self) -> dict[str, object]:
         """Params of all jobs that draw figures."""
         return {"section": self.section_of, "patterns": self.drawn_patterns | MEASURED}
 

@@ -1,7 +1,7 @@
 """Give rules what they need of scores: scorers by where their scores come from, references, templates of judges."""
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragrelay.base.vocabulary.names import WITHOUT_JUDGE
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -134,7 +134,7 @@ class ScoringStage:
         return files.score_receipt.each({"shard": shard} for shard in shards)
 
     @functools.cached_property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of all jobs that score answers."""
         return {
             "scorer": of_job(self.of_jobs),

@@ -52,7 +52,7 @@ class File(GeneratorKind):
         "which ragrelay removes; `none` keeps answers as they are. Required if an answer has thought marks.",
     )
 
-    def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
+    def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
         """Return a dataset's files, each with the values in its name. Those of ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
@@ -60,7 +60,7 @@ class File(GeneratorKind):
             files += [(f.path, {**f.values, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
         return files
 
-    def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
+    def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
         """Return ``files`` (path, values in its name) and ``places`` for imported_answers.checked_answers."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}

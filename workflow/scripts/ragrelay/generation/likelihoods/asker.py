@@ -20,7 +20,7 @@ class Asker(Protocol):
     generator: Mapping[str, Any]
     """The definition of the generator that is asked."""
 
-    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
 
         Of an endpoint, those of words, with the columns of endpoint_words.with_spellings in place of token_ids.

@@ -65,8 +65,8 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
 
     generator = engine.generator
 
-    def body(request: WordRequest) -> dict[str, Any]:
-        sent: dict[str, Any] = {"temperature": None if generator["temperature"] is None else 0.0}
+    def body(request: WordRequest) -> dict[str, object]:
+        sent: dict[str, object] = {"temperature": None if generator["temperature"] is None else 0.0}
         sent[generator.get("max_tokens_name", "max_tokens")] = 1
         if engine.as_chat(request):
             sent |= {"logprobs": True, "top_logprobs": CANDIDATES}

@@ -67,7 +67,7 @@ def fill_likelihoods(
 
 def _requests_for(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None
-) -> tuple[Sequence[Any], Method, int]:
+) -> tuple[Sequence[object], Method, int]:
     """Return the requests for ``missing`` (see fill_likelihoods), the method that makes rows of them, their tokens."""
     if GENERATOR_KINDS[generator["engine"]].in_job:
         scorings = list(scorings_of(missing, generator, window or 0))

@@ -69,7 +69,7 @@ def columns_for(retrievers: int) -> int:
     return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
 
 
-def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
+def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, object]]:
     """Return rows for a chart, with floats rounded to ``digits`` decimals, which keeps the page small."""
     floats = [column for column, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()

@@ -43,7 +43,7 @@ class ShownTables:
         return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
 
     @classmethod
-    def each(cls, files: Mapping[str, KeyedFiles], params: Any = None) -> list[Self]:
+    def each(cls, files: Mapping[str, KeyedFiles], params: object = None) -> list[Self]:
         """Read every unit among the ``files`` of COLUMNS, in their order; none for a study without these tables."""
         first = next(iter(cls.COLUMNS))
         units = files[first].keyed if first in files else []

@@ -79,7 +79,7 @@ def textual(title: str, of: str | Callable[[Row], str]) -> Column:
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
 
-def numeric(title: str, of: str | Callable[[Row], Any], shown: Callable[..., str] = number, *digits: int) -> Column:
+def numeric(title: str, of: str | Callable[[Row], object], shown: Callable[..., str] = number, *digits: int) -> Column:
     """Make a column of numbers as ``shown`` writes them, with so many ``digits``."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 

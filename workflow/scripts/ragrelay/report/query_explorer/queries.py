@@ -144,7 +144,7 @@ def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str
         place = _place(row)
         if place in cells and row["seed"] in seeds[place]:
             sets = cells[place]["scores"]
-            values: list[Any] = sets.setdefault(row["references"], [None] * len(seeds[place]))
+            values: list[object] = sets.setdefault(row["references"], [None] * len(seeds[place]))
             best = places.get(row["best_docno"])
             values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best]
 

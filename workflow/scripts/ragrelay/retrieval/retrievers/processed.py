@@ -24,7 +24,7 @@ class Processed(Retriever):
     processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(description="The processor that changes the texts.")
 
     @classmethod
-    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
         """Add the hashes of the modules of the processor's functions."""
         given = definition["processor"]
         code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})

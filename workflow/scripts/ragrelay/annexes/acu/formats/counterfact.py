@@ -55,7 +55,7 @@ def _listed(path: Path) -> Records:
     if not path.is_file():
         raise InputError(path, "no such file", "a JSON list")
     try:
-        records: Any = json.loads(path.read_text(encoding="utf-8"))
+        records: object = json.loads(path.read_text(encoding="utf-8"))
     except FAULTS as error:
         raise InputError(path, json_fault(error), "a JSON list") from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):

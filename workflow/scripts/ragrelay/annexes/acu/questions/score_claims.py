@@ -44,7 +44,7 @@ class ScoreClaims(Question):
 
         return {"prompts": files.claim_prompts}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
         own_words = of_rules(study).words(key["template"])
         return {"own_words": {key["template"]: own_words}} if own_words else {}
 
@@ -69,7 +69,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.acu.pairs import compute_acu

@@ -36,7 +36,7 @@ class CheckPassages(JudgePassages):
         return {"asked": files.passage_checks}
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.labels.source import ANNOTATION_KINDS

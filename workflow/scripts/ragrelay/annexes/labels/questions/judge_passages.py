@@ -39,7 +39,7 @@ class JudgePassages(Question):
     def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         return {"prompts": of_rules(study).single_prompts(of_rules(study).source(key["source"])["prompt"])}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
         source = of_rules(study).source_parts[key["source"]]
         return {"words": source.words(), "begins": source.begins()}
 
@@ -62,7 +62,7 @@ def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
     """Return references (null), qid, docno, the source's columns, which come from the words' probabilities, and mass.
 
     Also returns the count of mass.mass_counts.

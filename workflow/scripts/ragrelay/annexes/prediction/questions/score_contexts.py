@@ -32,7 +32,7 @@ class ScoreContexts(AboutRetrievers):
     def jobs(self, study: StudyOfRules) -> list[Key]:
         return super().jobs(study) if study.config["prediction"]["context_perplexity"] else []
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
         return {"ks": sorted(study.grid.k)}
 
 
@@ -50,7 +50,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.prediction.context_perplexity.requests import SCHEMA
