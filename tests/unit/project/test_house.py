@@ -177,7 +177,7 @@ CEILINGS = {
     "extend": 100,
     "scripts": 1050,  # counts in the jobs' scripts; panels
     "rules": 1550,  # rules that count; a run's last lines on endpoints; panels
-    "tests": 49400,  # facts.json: rows, types, every number; first days; another lab's package; panels
+    "tests": 49550,  # facts.json: rows, types, every number; first days; another lab's package; panels
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its
