@@ -75,7 +75,7 @@ def _path_errors() -> Iterator[None]:
 
 
 def _started(
-    config: Mapping[str, Any], prompts: Sequence[str | Path], of: type[StudyType]
+    config: Mapping[str, object], prompts: Sequence[str | Path], of: type[StudyType]
 ) -> tuple[StudyType, dict[str, str]]:
     study = of(with_own_files(config), prompts=prompts)
     os.environ[VARIABLE] = study.settings.cache_mode

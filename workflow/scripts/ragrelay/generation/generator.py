@@ -90,7 +90,7 @@ class EngineInJob(Engine, Protocol):
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
 
-    def asked_with(self, generator: Mapping[str, Any]) -> "EngineInJob":
+    def asked_with(self, generator: Mapping[str, object]) -> "EngineInJob":
         """Return this engine with the decoding of another definition of the same model."""
 
 
@@ -112,7 +112,7 @@ class GeneratorKind(Kind):
     )
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
+    def decisive(cls, definition: Mapping[str, object], folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Collect everything besides prompt and seed that affects an answer, for the fingerprint.
 
         Args:
@@ -126,7 +126,7 @@ class GeneratorKind(Kind):
         raise NotImplementedError
 
     @classmethod
-    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def earlier(cls, definition: Mapping[str, object], folder: Path) -> dict[str, Any]:
         """Describe how earlier versions stored the same answers on a CPU, if that has changed.
 
         Args:
@@ -350,7 +350,7 @@ def may_miss_answers(definition: Mapping[str, Any]) -> bool:
 
 def check_generator(
     place: str,
-    definition: Mapping[str, Any],
+    definition: Mapping[str, object],
     given: Mapping[str, object],
     template: Template | None,
     study: CheckedStudy,
@@ -407,12 +407,12 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
 
 
-def check_scores(place: str, generator: Mapping[str, Any]) -> None:
+def check_scores(place: str, generator: Mapping[str, object]) -> None:
     """Raise InputError for a generator whose engine can't score given texts."""
     _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
-def check_gives_words(place: str, generator: Mapping[str, Any]) -> None:
+def check_gives_words(place: str, generator: Mapping[str, object]) -> None:
     """Raise InputError for a generator whose engine can't give word probabilities."""
     _check_able("gives_words", place, generator, f"engine: {generator['engine']}", "{}")
 
@@ -437,7 +437,7 @@ def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None
         )
 
 
-def check_unthinking(place: str, definition: Mapping[str, Any], other: str = "judge") -> None:
+def check_unthinking(place: str, definition: Mapping[str, object], other: str = "judge") -> None:
     """Raise InputError for a generator that thinks, if scores would be read inside its open thought.
 
     This happens at the beginning of its turn, where its thought comes before each answer. ``other``: another

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import yaml
@@ -69,7 +68,7 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 
 
 def check_run(
-    path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, Any], name: str
+    path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, object], name: str
 ) -> None:
     """Read an imported run file of the retriever ``name`` as its kind does, and check that it belongs to this dataset.
 

@@ -33,7 +33,7 @@ def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
-def downloads_of(section: str, definition: Mapping[str, Any]) -> list[str]:
+def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
     """Return the names in ``required_downloads`` of the downloads of one entry of a section of the catalogue."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]

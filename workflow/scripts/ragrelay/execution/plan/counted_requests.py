@@ -137,7 +137,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 
 
 def likelihood_work(
-    asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, Any], device: str | None
+    asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, object], device: str | None
 ) -> pl.DataFrame:
     """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
     keyed, missing = missing_of(asked, store)
