@@ -211,8 +211,8 @@ def test_each_passage_has_its_own_effect_with_its_sign() -> None:
     named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
     table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS, ["descending"])
     assert set(table.select("intervention", "what", "ordering").unique().iter_rows()) == {
-        ("without", "P with it less P without it", "descending"),
-        ("twice", "P with a copy at the end less P without", "descending"),
+        ("without", "P with it minus P without it", "descending"),
+        ("twice", "P with a copy at the end minus P without it", "descending"),
     }
     of = table.filter(references="lenient", qid="q01", intervention="without", k=3)
     effects = dict(of.select("docno", "effect").iter_rows())

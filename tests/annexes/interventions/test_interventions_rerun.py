@@ -48,4 +48,4 @@ def test_passages_that_are_changed_have_effects_from_tables_to_page(optional: Sa
     of_passages = pl.read_csv(folder / "analysis/minilm/demo-lm/passage_effects.csv").filter(references="lenient")
     assert set(of_passages["intervention"]) == {"without", "twice"} and both.height == whole.height > 0
     texts = [path.read_text(encoding="utf-8") for path in report.rglob("explorer/**/*.js")] + [page]
-    assert any("P with it less P without it" in text for text in texts), "the explorer has them"
+    assert any("P with it minus P without it" in text for text in texts), "the explorer has them"

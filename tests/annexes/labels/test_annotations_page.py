@@ -236,7 +236,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     warning = "demo: results from labels of qrels rest on a judge"
     first, section = page.index(warning), page.index('id="annotations"')
     assert first < section < page.rindex(warning), "on the first screen, and where it is shown"
-    opening = "demo, agreement with people’s labels (people), Cohen’s κ: qrels 0.10 [0.00, 0.20]."
+    opening = "demo, agreement with human labels (people), Cohen’s κ: qrels 0.10 [0.00, 0.20]."
     assert page.index(opening) < page.index('<div class="lead"'), "the page of a study with judges opens with it"
     assert page.rindex(opening) > section, "and so does the part on labels"
     assert "Agreement with human labels" in page and "annotations1-annotation_agreement" in page

@@ -211,18 +211,16 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     rows = table().with_columns(pl.col("references"))
     shown = replace(study(rows, **tables), trust=JudgeTrust(0.4, True, {"llm": ["g"]}))
     (low,) = trust_warnings(shown)
-    assert low.startswith(
-        "d: results from labels of qrels rest on a judge whose agreement with people’s labels (people)"
-    )
+    assert low.startswith("d: results from labels of qrels rest on a judge whose agreement with human labels (people)")
     assert low.endswith("below the threshold of 0.40 (agreement.least_kappa).")
     assert headline_warnings(shown) == [low], "the dataset's own judgements"
     assert headline_warnings(replace(shown, tables={**shown.tables, "annotations": rows.filter(kind="erag")})) == []
     assert trust_warnings(replace(shown, trust=JudgeTrust())) == []
     assert len(trust_warnings(replace(shown, trust=JudgeTrust(1.0)))) == 3
     (agreement,) = agreement_sentences(shown)
-    assert agreement.startswith("d, agreement with people’s labels (people), Cohen’s κ: grades ")
+    assert agreement.startswith("d, agreement with human labels (people), Cohen’s κ: grades ")
     told = trust_sentences(shown)
-    assert told[0].startswith("llm asks g about passages of the answers that it made itself")
+    assert told[0].startswith("llm asks g about passages for answers that it wrote itself")
     assert "random sample of all queries (agreement.random_sample)" in told[1]
     assert told[2].startswith("People label only 20 queries. With fewer than 50, prediction-powered intervals are too")
     many = shown.tables["annotation_powered"].with_columns(n=pl.lit(50, pl.Int64))

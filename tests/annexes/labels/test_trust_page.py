@@ -29,7 +29,7 @@ from tools.blocks import replaced
 
 pytestmark = pytest.mark.page
 
-DOUBT = "demo: results from labels of grades rest on a judge whose agreement with people’s labels (people) is "
+DOUBT = "demo: results from labels of grades rest on a judge whose agreement with human labels (people) is "
 PAIRS = [(f"q{query:02d}", f"d{passage}") for query in range(20) for passage in range(6)]
 Labels = Callable[[int], float | None]
 """The label of a pair by its place in PAIRS; none where it has none."""
@@ -68,7 +68,7 @@ def test_a_judge_is_worth_its_kappa(judge: Labels) -> None:
     (row,) = shown.tables["annotation_agreement"].filter(quantity="kappa").to_dicts()
     assert row["value"] == pytest.approx(kappa) and (row["low"] is None) == (kappa == 0)
     told = f"{kappa:.2f}" + (f" [{row['low']:.2f}, {row['high']:.2f}]" if kappa else "")
-    assert agreement_sentences(shown)[0] == f"demo, agreement with people’s labels (people), Cohen’s κ: grades {told}."
+    assert agreement_sentences(shown)[0] == f"demo, agreement with human labels (people), Cohen’s κ: grades {told}."
     doubted = f"{DOUBT}κ = {told}, below the threshold of 0.40 (agreement.least_kappa)."
     assert trust_warnings(shown) == ([doubted] if kappa < 0.4 else [])
 
@@ -85,7 +85,7 @@ def test_a_judge_of_unknown_worth_is_doubted(judge: Labels, people: Labels, reas
     shown = judged(judge, people)
     (warned,) = trust_warnings(shown)
     assert warned.startswith(f"{DOUBT}unknown: κ cannot be computed ({reason}")
-    assert agreement_sentences(shown) == ["demo, agreement with people’s labels (people), Cohen’s κ: grades unknown."]
+    assert agreement_sentences(shown) == ["demo, agreement with human labels (people), Cohen’s κ: grades unknown."]
     assert reason in agreement_table(shown).rows[0][-1]
 
 

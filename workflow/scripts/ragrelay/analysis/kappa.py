@@ -23,7 +23,7 @@ class Kappa(NamedTuple):
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
     """Compute Cohen's kappa over all pairs, with an interval over queries.
 
-    ``tables`` (..., queries, g, g) counts pairs by people's label, then by the judge's. ``labels`` (g,) are the values
+    ``tables`` (..., queries, g, g) counts pairs by human label, then by the judge's. ``labels`` (g,) are the values
     of the labels, 0 to g - 1 by default. Kappa is 1 - sum(d o) / sum(d e): o are the observed shares, e those expected
     of independent labels with the same margins, and d is the disagreement: 1 off the diagonal (Cohen 1960), or, if
     ``weighted``, the squared difference of the labels (Cohen 1968). Pairs of one query are not independent, so the

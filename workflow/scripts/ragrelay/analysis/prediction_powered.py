@@ -1,10 +1,10 @@
 """Combine a few labels by people with many by a model: power-tuned prediction-powered inference (PPI++).
 
-Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from people's labels, j the estimate from
+Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the estimate from
 the model's labels of the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
 unbiased however good the model is, as long as people labelled a random sample or its probabilities are known. The
 weight w minimises the estimated variance (their section 6). It is 0 where the interval would be wider than the interval
-from people's labels alone (the untuned form, w = 1, can widen it).
+from human labels alone (the untuned form, w = 1, can widen it).
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Bounded = tuple[Array, Array, Array]
 
 
 class Powered(NamedTuple):
-    """An estimate with its 95% interval, the model's weight, and the estimate from people's labels alone; all (...)."""
+    """An estimate with its 95% interval, the model's weight, and the estimate from human labels alone; all (...)."""
 
     value: Array
     low: Array
@@ -41,7 +41,7 @@ def powered(
         covariance: Of t and j - J, (...).
         variance: Of j - J, (...).
         tuned: Returns the estimate and its interval, given a weight (...).
-        alone: The estimate from people's labels alone.
+        alone: The estimate from human labels alone.
         usable: Where the model may have a weight, (...).
 
     Returns:

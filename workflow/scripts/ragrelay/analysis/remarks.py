@@ -9,7 +9,7 @@ from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.base.vocabulary.columns import text
 
 REMARK = text("why there are too few queries for a verdict, or why it is neither better nor worse although Student's t "
-              "alone would say so; else empty")  # fmt: skip
+              "alone would say so; otherwise empty")  # fmt: skip
 SMALL = 0.001
 """A smaller p-value is written as below this."""
 

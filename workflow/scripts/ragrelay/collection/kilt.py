@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m ragrelay.collection.kilt", description="KILT as local datasets.")
     parser.add_argument("knowledge", type=Path, help="kilt_knowledgesource.json")
-    parser.add_argument("folder", type=Path, help="where the datasets are written")
+    parser.add_argument("folder", type=Path, help="folder for the datasets")
     parser.add_argument("tasks", nargs="+", metavar="NAME=FILE", help="for example nq=nq-dev-kilt.jsonl")
     options = parser.parse_args(arguments)
     try:

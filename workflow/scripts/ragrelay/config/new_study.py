@@ -14,7 +14,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.collection.sources.local import NEEDED
 
-HEAD = "# What is not here has the value of config/config.yaml, whose reference is config/README.md.\n"
+HEAD = "# Keys that are not here have their value from config/config.yaml; config/README.md describes them.\n"
 
 
 def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dict[str, object]:
@@ -61,14 +61,12 @@ def _names(paths: Sequence[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file, and print the command that comes next."""
     parser = argparse.ArgumentParser(prog="python -m ragrelay.config.new_study", description=__doc__)
-    parser.add_argument(
-        "runs", nargs="+", help="run files in TREC's format; the first is what others are compared with"
-    )
+    parser.add_argument("runs", nargs="+", help="run files in TREC's format; the others are compared with the first")
     parser.add_argument("--collection", required=True, help="folder with passages.jsonl, queries.tsv and qrels.txt")
-    parser.add_argument("--model", required=True, help="a generator of config/config.yaml, a folder, or a hub's model")
+    parser.add_argument("--model", required=True, help="a generator in config/config.yaml, a folder, or a hub's model")
     parser.add_argument("--study", default="my-runs", help="name of the study (my-runs)")
     parser.add_argument(
-        "--file", default="my-study.yaml", help="where it is written (my-study.yaml); no file is replaced"
+        "--file", default="my-study.yaml", help="where the study is written (my-study.yaml); no file is replaced"
     )
     given = parser.parse_args(arguments)
     try:

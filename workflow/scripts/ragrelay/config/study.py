@@ -390,7 +390,7 @@ class Study(CheckedStudy):
                 "config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}"
             )
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
-            expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
+            expected = f"no k above {MOST_PERMUTED}, because each of the k! orders is a separate cell"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
         from ragrelay.base.vocabulary.measures import check_measure  # here, because only this check needs ir_measures
 

@@ -39,10 +39,10 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     ]
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
-        "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired "
-        f"t-test, uncorrected) makes a significant difference to P at k = {k} for "
-        f"{listing(moved) if moved else 'none'} of {counted(tests.height, 'retriever')} tested; {count(kept)} after "
-        f"Holm’s correction, {about(tests.height * ALPHA)} expected by chance."
+        "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired t-test, "
+        f"uncorrected) makes a significant difference to P at k = {k} for {listing(moved) if moved else 'none'} of "
+        f"{counted(tests.height, 'retriever')} tested; {count(kept)} after Holm’s correction, "
+        f"{about(tests.height * ALPHA)} expected by chance."
     ]
 
 
@@ -56,8 +56,8 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}), and queries for the rest; the mean over {seeds} seeds has a "
-        f"reliability of {number(most['reliability'], 2)} there."
+        f"{most['retriever']}), and queries for the rest; the mean over {seeds} seeds has a reliability of "
+        f"{number(most['reliability'], 2)} there."
     ]
 
 
@@ -136,8 +136,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Utility by position (under Answers) should not be compared where "
-        f"fewer than 30 queries have one there, here with {counted(where, 'retriever')}."
+        f"position {row['position']} of the prompt. Don’t compare utility by position (under Answers) where fewer than "
+        f"30 queries have one there, here with {counted(where, 'retriever')}."
     ]
 
 

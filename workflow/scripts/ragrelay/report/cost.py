@@ -48,6 +48,6 @@ def tokens_by_k(section: Section, theme: Theme) -> Spec:
         [bars],
         charts.rows(cells),
         charts.Panels(list(panels.values()), charts.columns_for(len(grid.retrievers)), width=210, height=150),
-        f"Tokens of prompts and answers by retriever and k; {section.title}",
+        f"Tokens in prompts and answers by retriever and k; {section.title}",
         theme,
     )

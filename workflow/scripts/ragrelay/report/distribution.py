@@ -48,7 +48,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
         _layers(section, theme, alt.Scale(domain=[min([0.0, *ends]), max([0.0, *ends])], nice=True)),
         charts.rows(frame, 4),
         charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
-        f"Utility of each query by retriever, with quantiles, a panel per ordering; {section.title}",
+        f"Each query’s utility by retriever, with quantiles, in a panel per ordering; {section.title}",
         theme,
         choices,
         sampled=points.height < queries.height,

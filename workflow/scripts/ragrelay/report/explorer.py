@@ -63,8 +63,8 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
         )
         if len(part["queries"]) < part["total"]:
             notes.append(
-                f"{section.title}: an even sample of {len(part['queries']):,d} of {part['total']:,d} queries is here; "
-                "the others are in the study’s Parquet files."
+                f"{section.title}: this page has an evenly drawn sample of {len(part['queries']):,d} of "
+                f"{part['total']:,d} queries; the others are in the study’s Parquet files."
             )
         if not beside:
             for number, query in enumerate(part["queries"]):

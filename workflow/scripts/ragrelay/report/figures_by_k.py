@@ -67,7 +67,8 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), section, band=True)],
         charts.rows(cells),
         _panels(section),
-        f"Correlation over queries of {grid.measure}@k with utility against k, a line per retriever; {section.title}",
+        f"Correlation between {grid.measure}@k and utility over queries against k, with a line per retriever; "
+        f"{section.title}",
         theme,
         choices,
     )
@@ -96,7 +97,7 @@ def within_by_k(section: Section, theme: Theme) -> Spec:
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(lines), section, band=False, look=looks(groups))],
         charts.rows(lines),
         charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
-        f"{title} against k, a line per group of retrievers, with intervals over queries; {section.title}",
+        f"{title} against k, with a line per group of retrievers and intervals over queries; {section.title}",
         theme,
         choices,
     )

@@ -92,10 +92,10 @@ def findings(section: Section) -> Findings:
         *_copying(section, cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *(_missing(cells, section.relative) if section.baseline else []),
-        *(["Only one seed was used: how much answers to one prompt vary with the seed was not measured."]
+        *(["Only one seed was used, so the study doesn’t show how much answers to one prompt vary with the seed."]
           if len(grid.seeds) == 1 else []),
-        "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
-        f"answer. Comparing the contexts of one query rules out this cause alone; {verdict_sentences.CAUSE}.",
+        f"A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
+        f"to answer. Comparing the contexts of one query only rules out this cause; {verdict_sentences.CAUSE}.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)
 
@@ -108,8 +108,8 @@ def unscored(study: ReportedStudy, section: Section) -> list[str]:
     if not number:
         return []
     return [
-        f"{counted(number, 'answer has', 'answers have')} no score by {section.scorer}, for want of a context, a "
-        "sentence or nuggets to ask about (see Left out). The results leave them out."
+        f"{counted(number, 'answer has', 'answers have')} no score by {section.scorer}, because there is no context, "
+        f"sentence or nugget to ask about (see Left out). The results leave them out."
     ]
 
 

@@ -28,7 +28,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
         ),
         charts.rows(cells),
         charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
-        f"Length of answers in tokens, median and quartiles, against k; {section.title}",
+        f"Answer length in tokens, as median and quartiles, against k; {section.title}",
         theme,
     )
 

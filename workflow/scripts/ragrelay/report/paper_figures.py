@@ -181,7 +181,7 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
         fitted_points(section, theme, queries, len(points) > 150 * len(panels), titles) if parts else [],
         charts.rows(pl.concat([points, drawn.filter(pl.col("kind") != "query")]), 4) if parts else [],
         charts.Panels(panels, columns, width, height=190),
-        f"Per query, differences of P and of {measure} between two rankings; {section.title}", theme, choices,
+        f"Differences in P and in {measure} between two rankings, for each query; {section.title}", theme, choices,
         sampled=points.height < queries.height, points=0 if page else limit,
     )  # fmt: skip
     spec["config"]["legend"]["disable"] = True  # a panel's title names both retrievers

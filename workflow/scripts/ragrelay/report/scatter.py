@@ -107,7 +107,7 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
             width=210,
             height=190,
         ),
-        f"Per query: {grid.measure}@k against {section.quantity}, with a fitted line; a panel per retriever and "
+        f"{grid.measure}@k against {section.quantity} for each query, with a fitted line, in a panel per retriever and "
         f"ordering; {section.title}",
         theme,
         choices,

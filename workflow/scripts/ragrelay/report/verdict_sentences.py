@@ -166,8 +166,8 @@ def relay_with_holes(facts: Facts) -> list[str]:
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
     follows = f"would change: {', '.join(changed)}" if changed else "stays the same under all labels tried"
     return [
-        f"with other labels for the passages without a judgement, P’s change per 0.1 of {measure}@{k} runs from "
-        f"{low} to {high} ({none} if none are relevant, {every} if all are). The answer {_quoted(own)} {follows}."
+        f"with other labels for the passages without a judgement, P’s change per 0.1 of {measure}@{k} runs from {low} "
+        f"to {high} ({none} if none are relevant, {every} if all are). The answer {_quoted(own)} {follows}."
     ]
 
 
@@ -418,9 +418,10 @@ def clustered(facts: Facts) -> list[Warned]:
     """Say how many clusters the queries come in, and which results take whole clusters, with a heading."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} in {counted(row.clusters, 'cluster')}, the "
-         f"largest with {share(row.share_largest)} of them. Verdicts, and intervals for systems, gain, relay and "
-         "correlations, treat the cluster as the unit; other intervals are left out, or treat queries as independent. "
-         f"Remarks on one more query mean one more cluster with {number(row.queries / row.n_eff, 1)} such queries.",
+                           f"largest with {share(row.share_largest)} of them. Verdicts, and intervals for systems, "
+                           "gain, relay and correlations, use the cluster as the unit; other intervals are left out, "
+                           "or treat queries as independent. Remarks on one more query mean one more cluster with "
+                           f"{number(row.queries / row.n_eff, 1)} such queries.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip
@@ -470,10 +471,9 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
     alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"{counted(cells.height, COMBINATION)} of retriever{oracles}, ordering, k and grade "
-        f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
-        f"{count(by_word[ABOVE].height)} above zero, {count(by_word[BELOW].height)} below, "
-        f"{count(by_word[UNDECIDED].height)} undecided{few}, after Holm’s correction. Without it, p < 0.05 in "
-        f"{count(alone)}; {about(cells.height * ALPHA)} expected by chance."
+        f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: {count(by_word[ABOVE].height)} "
+        f"above zero, {count(by_word[BELOW].height)} below, {count(by_word[UNDECIDED].height)} undecided{few}, after "
+        f"Holm’s correction. Without it, p < 0.05 in {count(alone)}; {about(cells.height * ALPHA)} expected by chance."
     ]
 
 
@@ -487,8 +487,8 @@ def equivalence(rows: list[Row]) -> list[str]:
     verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     own = len({row["verdict_level"] for row in tested}) > 1
     return [with_remark(
-        f"Compared with {first['against_retriever']}{margin} (intervals with "
-        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), {verdicts}.", undone(tested)
+        f"Compared with {first['against_retriever']}{margin} (intervals with Bonferroni’s "
+        f"correction{', the primary pair’s without' if own else ''}), {verdicts}.", undone(tested)
     )]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         ],
         charts.rows(cells),
         charts.Panels(panels, min(2, len(panels)), height=26 * len(ROWS)),
-        "Mean ACU by stance of the evidence, with intervals",
+        "Mean ACU by the evidence's stance, with intervals",
         theme,
     )
 
@@ -93,7 +93,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
         ],
         charts.rows(cells),
         charts.Panels(panels, min(2, len(panels)), width=46 * len(ROWS), height=20 * max(1, len(drawn))),
-        "Correlation of characteristics of the evidence with ACU, by stance",
+        "Correlation between the evidence's characteristics and ACU, by stance",
         theme,
         [Choice("coefficient", "coefficient", COEFFICIENTS, COEFFICIENTS[0], WORDS)] if theme == "page" else [],
     )
@@ -128,7 +128,7 @@ def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
         charts.Panels(
             [name for name in NAMES if name in drawn], 2, width=200, height=22 * max(1, known["claims"].n_unique())
         ),
-        "Means of the characteristics of the evidence, by set of claims",
+        "Mean characteristics of the evidence, by set of claims",
         theme,
     )
     return spec | {"usermeta": {"axis": 170}, "resolve": {"scale": {"x": "independent"}}}

@@ -57,7 +57,7 @@ rule build_claim_prompts:
 
 
 rule describe_claims:
-    """Compute characteristics of every pair's evidence."""
+    """Compute characteristics of each pair's evidence."""
     input:
         claims=claim_files.claims,
         unreliable=claims.source_files("unreliable"),

@@ -88,7 +88,7 @@ def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
         f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
-        f"contradicts what the model said without it; it changed the prediction in {switched} of these."
+        f"contradicts the model’s prediction without it; it changed the prediction in {switched} of these."
     )
 
 
@@ -118,16 +118,16 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     ]
     if parts:
         limits.append(
-            f"For {listing(parts)} a first token is only the beginning of the word, and of other words with it; see "
-            "the table of tokens."
+            f"For {listing(parts)} a first token is only the beginning of the word, and other words also begin with "
+            "it; see the table of tokens."
         )
     unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
     missing = set(unknown) - set(OF_MODELS)
     if missing:
         limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "Several pairs share a claim, so tests and intervals of correlations have whole claims as their unit. The "
-        "paper’s p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
+        "Several pairs share a claim, so tests and intervals of correlations use claims as their unit. The paper’s "
+        "p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")

@@ -2,4 +2,4 @@
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 
-comparison = StudyFile("compare/{studies}/index.html", "compare_studies", "page that compares studies with one of them")
+comparison = StudyFile("compare/{studies}/index.html", "compare_studies", "page that compares studies with a baseline")

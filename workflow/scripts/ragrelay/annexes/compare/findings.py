@@ -160,15 +160,15 @@ def _limits(compared: "Compared") -> list[str]:
             0, f"The studies differ in {changed}: these queries are left out of every test, table and figure here."
         )
     if compared.pair.generator[0] != compared.pair.generator[1]:
-        limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "
-                         "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
+        limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a lower "
+                         "P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
     if compared.clusters:
         clusters = counted(compared.clusters, "cluster")
-        limits.append(f"The queries come in {clusters}: words, intervals and their p-values take whole clusters, and "
-                      "remarks on one more query mean one more cluster.")  # fmt: skip
+        limits.append(f"The queries come in {clusters}: verdicts, intervals and their p-values use clusters as units, "
+                      "and remarks on one more query mean one more cluster.")  # fmt: skip
     if unpaired:
-        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
-                      "in both, and are left out of its test.")  # fmt: skip
+        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or in both, "
+                      "and are left out of its test.")  # fmt: skip
     if compared.left_out:
         names = listing([f"{name} ({side})" for name, side in compared.left_out])
         limits.append(f"Not compared, because the other study has no counterpart: {names}.")

@@ -48,7 +48,7 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
         alt.Tooltip("value:Q", title=TITLE, format=".3f"), alt.Tooltip("low:Q", format=".3f"),
         alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
     ]  # fmt: skip
-    axis = charts.k_axis(places, "place in the prompt, from the first")
+    axis = charts.k_axis(places, "position in the prompt, from the first")
     sets = drawn["references"].unique(maintain_order=True).to_list()
     choices = [Choice("references", "references", sets, study.references)] if study.references else []
     return charts.facetted(
@@ -56,7 +56,8 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
                                                          legend="context")],
         charts.rows(drawn),
         charts.Panels(panels, min(2, len(panels)) or 1),
-        f"Effect on P of one relevant passage by its place in the prompt, with intervals over queries; {study.title}",
+        f"Effect on P of one relevant passage by its position in the prompt, with intervals over queries; "
+        f"{study.title}",
         theme,
         choices if theme == "page" else (),
     )  # fmt: skip

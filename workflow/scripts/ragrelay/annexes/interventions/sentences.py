@@ -32,7 +32,7 @@ WORDS = {
 }
 DOES_NOT_KNOW = "we do not know"
 BY_CAUSE = "by cause"
-BY_PASSAGES = "of the context's own passages, which may differ in more than relevance"
+BY_PASSAGES = "for the context's own passages, which may differ in more than relevance"
 SWAPPED = (
     ("One relevant passage instead of a non-relevant one makes the answer better", "better"),
     ("One relevant passage instead of a non-relevant one makes the answer worse", "worse"),
@@ -41,14 +41,14 @@ SWAPPED = (
     ("Too few queries to say what one relevant passage instead of a non-relevant one does", TOO_FEW),
 )
 OWN = (
-    ("A relevant passage does more for the answer than a non-relevant one at the same place", "more"),
-    ("A relevant passage does less for the answer than a non-relevant one at the same place", "less"),
-    ("A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same place",
+    ("A relevant passage does more for the answer than a non-relevant one at the same position", "more"),
+    ("A relevant passage does less for the answer than a non-relevant one at the same position", "less"),
+    ("A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same position",
      "as much"),
-    ("We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
+    ("We do not know whether a relevant passage does more for the answer than a non-relevant one at the same position",
      DOES_NOT_KNOW),
     ("Too few queries to say whether a relevant passage does more for the answer than a non-relevant one at the same "
-     "place", TOO_FEW),
+     "position", TOO_FEW),
 )  # fmt: skip
 """What the answer says of an inserted passage, and of one of the context's own: better, worse, no difference, unknown,
 too few queries. Each has a sentence, and a word for further values of k."""
@@ -91,7 +91,9 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
         unseen = "on the references that none of its contexts at that k shows, since an answer may copy the others"
         sentences += _by_k(f"{where}, {unseen}", study.overall.filter(**here))
-        sentences += _by_k(f"{where}, effect at the first place less that at the last", rows.filter(part=FIRST_LAST))
+        sentences += _by_k(
+            f"{where}, effect at the first position minus the effect at the last", rows.filter(part=FIRST_LAST)
+        )
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = (

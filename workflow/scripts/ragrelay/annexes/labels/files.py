@@ -9,31 +9,31 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
     "prompts with one passage each", "ragrelay.annexes.labels.stage_columns:SINGLE_PROMPTS")
 single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
-    "receipt of generation")
+    "receipt for generation")
 single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
     "view_single_answers, read_single_answers",
     "answers to single passages", "ragrelay.annexes.labels.single_answers:COLUMNS")
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annexes.labels.erag_labels:COLUMNS")
 passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
-    "the questions that the checks of a judge of passages compare, by their keys in the cache",
+    "the questions that a passage judge's checks compare, with their keys in the cache",
     "ragrelay.annexes.labels.passage_checks:CHECKED_PASSAGE_COLUMNS")
 passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
     "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
 passage_checks_scores = CheckPassages.made["scores"]
 labels_by_judge = JudgePassages.made["labels"]
 left_out_of_judged_labels = JudgePassages.made["left_out"]
-labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels by gold pages",
+labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels from gold pages",
     "ragrelay.annexes.labels.gold_pages:COLUMNS")
 labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
     "ragrelay.annexes.labels.file_labels:COLUMNS")
 left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json",
     "label_by_pages, label_by_file, read_single_answers",
-    "counts of the queries and passages that a file has no label or no answer for")
+    "counts of the queries and passages for which a file has no label or no answer")
 labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
-    "the labels of all sources", "ragrelay.annexes.labels.study_labels:LABEL_COLUMNS")
+    "all sources' labels", "ragrelay.annexes.labels.study_labels:LABEL_COLUMNS")
 label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",
-    "retrieval measures from these labels", "ragrelay.annexes.labels.values:COLUMNS")
+    "retrieval measures from all sources' labels", "ragrelay.annexes.labels.values:COLUMNS")
 # fmt: on
 
 annotation_tables = {

@@ -129,7 +129,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
         [charts.zero_line(theme), *_lines(title, ks, looks(shown.sources))],
         charts.rows(kept),
         charts.Panels(panels, min(len(panels), 3) or 1),
-        f"Correlation over queries of measures from labels with the end-to-end answers, against k; {shown.scorer}",
+        f"Correlation over queries between measures from labels and the end-to-end answers, against k; {shown.scorer}",
         theme,
         choices,
     )

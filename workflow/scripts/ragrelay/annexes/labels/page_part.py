@@ -24,7 +24,7 @@ def values(part: Sequence[AnnotationStudy], page: Page, most_rows: int) -> dict[
 
 
 def opening(part: Sequence[AnnotationStudy]) -> list[str]:
-    """Return the agreement of each judge with people's labels."""
+    """Return the agreement of each judge with human labels."""
     return agreement_sentences(part[0])
 
 

@@ -1,4 +1,4 @@
-"""Measure how far judges can be trusted: agreement with people's labels, and prediction-powered measures."""
+"""Measure how far judges can be trusted: agreement with human labels, and prediction-powered measures."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,7 +59,7 @@ def measure_agreement(
     agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
-    """Measure the agreement of ``sources`` with people's labels; there are no rows without these.
+    """Measure the agreement of ``sources`` with human labels; there are no rows without these.
 
     ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that people's
     queries are a random sample.

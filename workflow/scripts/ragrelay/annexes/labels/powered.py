@@ -1,4 +1,4 @@
-"""Estimate retrieval measures over all queries from people's labels of a random sample and a judge's labels of all."""
+"""Estimate retrieval measures over all queries from human labels of a random sample and a judge's labels of all."""
 
 from collections.abc import Iterator, Sequence
 

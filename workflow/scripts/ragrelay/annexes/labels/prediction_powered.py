@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
 
 def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
-    """Estimate the mean over all queries of ``people`` (..., n), one value per query from people's labels.
+    """Estimate the mean over all queries of ``people`` (..., n), one value per query from human labels.
 
     ``judge`` (..., n) holds the values from the judge's labels of the same queries, ``others`` (..., N) those of the
     other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If people's values are

@@ -58,7 +58,7 @@ class Labels:
 
     @functools.cached_property
     def agreement(self) -> dict[str, object]:
-        """Params of the comparison with people's labels, without the least kappa, which only the page needs."""
+        """Params of the comparison with human labels, without the least kappa, which only the page needs."""
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,

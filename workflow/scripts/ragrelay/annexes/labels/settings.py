@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """How far annotation sources are trusted, compared with people's labels."""
+    """How far annotation sources are trusted, compared with human labels."""
 
     people: Name | None = Field(
         None,

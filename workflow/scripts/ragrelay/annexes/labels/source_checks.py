@@ -51,7 +51,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
 
 
 def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Check that people's labels are grades of a source in the grid."""
+    """Check that human labels are grades of a source in the grid."""
     name = agreement.get("people")
     graded = [source for source in names if catalogue[source]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:

@@ -1,4 +1,4 @@
-"""Make the page's part on trust in judges: agreement with people's labels, warnings, prediction-powered estimates."""
+"""Make the page's part on trust in judges: agreement with human labels, warnings, prediction-powered estimates."""
 
 from collections.abc import Collection
 from typing import Any
@@ -23,12 +23,12 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn of each source (of ``sources``, or all) that replaces people's labels with a low or unknown kappa."""
+    """Warn of each source (of ``sources``, or all) that replaces human labels with a low or unknown kappa."""
     table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
     return [
-        f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with people’s "
+        f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with human "
         f"labels ({row['people']}) is {_kappa(row, least)}."
         for row in first.iter_rows(named=True)
         if sources is None or row["source"] in sources
@@ -58,7 +58,7 @@ def agreement_sentences(shown: AnnotationStudy) -> list[str]:
             else f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
             for row in first.iter_rows(named=True)
         ]  # fmt: skip
-        sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(kappas)}.")
+        sentences.append(f"{dataset}, agreement with human labels ({people}), Cohen’s κ: {listing(kappas)}.")
     return sentences
 
 
@@ -67,13 +67,13 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
-            f"{judge} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
-            "favour what it has used."
+            f"{judge} asks {listing(list(judges))} about passages for answers that it wrote itself: a judge may favour "
+            "passages that it has used."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:
         sentences.append(
-            "The configuration states that the queries with people’s labels are a random sample of all queries "
+            "The configuration states that the queries with human labels are a random sample of all queries "
             "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
         )
     if (few := powered.filter(pl.col("n") < COVERS_FROM)).height:
@@ -113,7 +113,7 @@ def confusion_table(shown: AnnotationStudy) -> Table:
     for key, cells in table.group_by(keys, maintain_order=True):
         pairs = dict(cells.select("source_label", "pairs").iter_rows())
         rows.append([*map(str, key), *(count(pairs.get(label, 0)) for label in labels)])
-    of_labels = [Column(title, True) for title in ("people’s label", *(f"source’s {label}" for label in labels))]
+    of_labels = [Column(title, True) for title in ("human label", *(f"source’s {label}" for label in labels))]
     return Table([*map(name, keys[:3]), *of_labels], rows)
 
 
@@ -125,7 +125,7 @@ def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
         name("references", chosen=shown.first["references"]),
         Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
         between("people and source", "value"), between("people alone", "alone", ends=("alone_low", "alone_high")),
-        numeric("narrower by", lambda row: row, _narrower), numeric("with people’s labels", "n", count),
+        numeric("narrower by", lambda row: row, _narrower), numeric("with human labels", "n", count),
         numeric("without", "n_others", count), REMARK, most=most_rows,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The annex of people's scores."""
+"""The annex of human scores."""
 
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
@@ -8,7 +8,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class People(Annex):
-    """Compare scorers with people's scores of some answers, and estimate what people would say of all (key `people`,
+    """Compare scorers with human scores of some answers, and estimate what people would say of all (key `people`,
     target `to_score`)."""
 
     order = 10

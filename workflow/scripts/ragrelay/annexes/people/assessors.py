@@ -43,7 +43,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield rows of TABLE from people's scores (score_files.ROWS); none unless two scored the same answer."""
+    """Yield rows of TABLE from human scores (score_files.ROWS); none unless two scored the same answer."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")

@@ -1,4 +1,4 @@
-"""Make the tables that compare scorers with people's scores of a dataset's answers."""
+"""Make the tables that compare scorers with human scores of a dataset's answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

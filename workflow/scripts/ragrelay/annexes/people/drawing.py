@@ -136,7 +136,7 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
 WIDTHS = (0.2, 0.15, 0.1, 0.05)
 """Half widths of intervals for which the plan says the scores."""
 ASSUMED_SD = 0.35
-"""Assumed standard deviation of people's scores from 0 to 1 while there are few: of grades from 0 to 1 it is 0.3 to
+"""Assumed standard deviation of human scores from 0 to 1 while there are few: of grades from 0 to 1 it is 0.3 to
 0.5."""
 KNOWN_FROM = 10
 
@@ -157,7 +157,7 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
     """Return a line on how many scores by people the WIDTHS of a difference take, with and without a scorer.
 
-    ``cells`` are people's scores so far, from 0 to 1, of each cell (n,); ``answers`` those of a cell. The standard
+    ``cells`` are human scores so far, from 0 to 1, of each cell (n,); ``answers`` those of a cell. The standard
     deviation is within cells: what a retriever changes is no error of its mean.
     """
     free = sum(map(len, cells)) - len(cells)

@@ -171,7 +171,7 @@ def estimate(
 
 
 def few_of_a_cell(cells: Sequence[Array]) -> str:
-    """Return why one of the ``cells``, each people's scores (n,), has too few scores; empty if none has."""
+    """Return why one of the ``cells``, each human scores (n,), has too few scores; empty if none has."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
@@ -192,7 +192,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Say why people's scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not.
+    """Say why human scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not.
 
     ``what`` there must be ``least`` of.
     """

@@ -18,7 +18,7 @@ DRAWN = (RHO, ORDER, ORDER_AP)
 
 
 def draw_people(study: PeopleStudy, folder: Path) -> None:
-    """Draw the figure of people's scores into ``folder``."""
+    """Draw the figure of human scores into ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
@@ -42,5 +42,5 @@ def agreement_figure(study: PeopleStudy, theme: Theme) -> Spec:
     return charts.facetted(
         [bars.transform_filter("isValid(datum.low)"), points], charts.rows(drawn),
         charts.Panels(panels, len(panels) or 1, 200, 22 * max(len(study.scorers), 2)),
-        f"Agreement of each scorer with people, with intervals; {study.title}", theme,
+        f"Agreement between each scorer and people, with intervals; {study.title}", theme,
     )  # fmt: skip

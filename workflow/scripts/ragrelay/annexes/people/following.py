@@ -125,7 +125,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Return R, without an interval, or RHO of people's scores ``x`` and a scorer's ``y`` of answers (n,)."""
+    """Return R, without an interval, or RHO of human scores ``x`` and a scorer's ``y`` of answers (n,)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:

@@ -1,4 +1,4 @@
-"""Lay out a generator's answers with people's scores and a scorer's: queries by cells and seeds."""
+"""Lay out a generator's answers with human scores and a scorer's: queries by cells and seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

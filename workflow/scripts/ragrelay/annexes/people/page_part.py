@@ -1,4 +1,4 @@
-"""The part of a study's page on people's scores."""
+"""The part of a study's page on human scores."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Make the page's tables of people's scores."""
+"""Make the page's tables of human scores."""
 
 import polars as pl
 

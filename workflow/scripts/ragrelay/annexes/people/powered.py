@@ -1,4 +1,4 @@
-"""Estimate by people's scores of some answers and a scorer's scores of all: means, differences and slopes.
+"""Estimate by human scores of some answers and a scorer's scores of all: means, differences and slopes.
 
 The method is analysis/prediction_powered.py's, with influences summed over the clusters of queries. Let y be people's
 mean score of the answers of a cell that they scored, weighted by the inverse of the probability that each was drawn

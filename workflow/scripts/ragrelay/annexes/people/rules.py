@@ -1,4 +1,4 @@
-"""Give rules what they need of people's scores: the scorers that are compared with them, and files."""
+"""Give rules what they need of human scores: the scorers that are compared with them, and files."""
 
 import functools
 import itertools
@@ -14,7 +14,7 @@ from ragrelay.execution.study.wildcards import Key, OfJob
 
 
 class People:
-    """What the rules of people's scores need of a study."""
+    """What the rules of human scores need of a study."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -58,7 +58,7 @@ class People:
 
     @property
     def file(self) -> OfJob:
-        """A function from wildcards to the file of people's scores."""
+        """A function from wildcards to the file of human scores."""
         scores = self.given
         return lambda wildcards: scores.file(wildcards.dataset) if scores else []
 
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Say for each dataset how many scores by people a width takes; no lines without people's scores."""
+        """Say for each dataset how many scores by people a width takes; no lines without human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return what rules need of people's scores in ``study``."""
+    """Return what rules need of human scores in ``study``."""
     return People(study)

@@ -1,4 +1,4 @@
-"""Write the sentences on people's scores: what people would say of all answers, and which scorer follows them."""
+"""Write the sentences on human scores: what people would say of all answers, and which scorer follows them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -53,7 +53,7 @@ def _pair(row: Row) -> str:
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
-    """Warn of comparisons of answers that different people scored: the sections of people's scores test them, too."""
+    """Warn of comparisons of answers that different people scored: the sections of human scores test them, too."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [
@@ -99,11 +99,11 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
     scored = study["people_agreement"].filter(quantity=RHO)
     n, queries = (max(scored[name].to_list(), default=0) for name in ("n", "n_queries"))
     yield (
-        f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} "
-        "that another scorer also scored. All estimates hold for answers drawn for people at random or with known "
-        "probabilities; answers chosen where a scorer was unsure would bias them. A gain or difference here is between "
-        f"means over all scored answers; the sections scored by {study.people} pair answers by query, and differ where "
-        "one of two has no score."
+        f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} that another "
+        "scorer also scored. All estimates hold for answers drawn for people at random or with known probabilities; "
+        "answers chosen where a scorer was unsure would bias them. A gain or difference here is between means over "
+        f"all scored answers; the sections scored by {study.people} pair answers by query, and differ where one of two "
+        "has no score."
     )
 
 
@@ -147,7 +147,7 @@ def _estimate(row: Row) -> str:
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
     helped = f"{value} with {row['scorer']}, " if row["weight"] else ""
     of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
-    return f"{where}: {word}, {helped}{alone} from people’s scores alone ({of}). {_bought(row)}"
+    return f"{where}: {word}, {helped}{alone} from human scores alone ({of}). {_bought(row)}"
 
 
 def _bought(row: Row) -> str:
@@ -159,7 +159,7 @@ def _bought(row: Row) -> str:
         return f"{row['scorer']} is of little help here ({r}; width {number(row['width'], 2)} of that without it)."
     return (
         f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}), as "
-        f"{number(row['as_many'], 1)} times as many scores by people would."
+        f"{number(row['as_many'], 1)} times as many human scores would."
     )
 
 
@@ -189,7 +189,7 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
 def _biases(study: PeopleStudy) -> Iterator[str]:
     for row in study["people_agreement"].filter(pl.col("quantity").is_in([LENGTH, GENERATOR])).to_dicts():
         if row["low"] is not None and (row["low"] > 0 or row["high"] < 0):
-            what = "answers of twice as many words" if row["quantity"] == LENGTH else f"the answers of {row['of']}"
+            what = "answers with twice as many words" if row["quantity"] == LENGTH else f"the answers of {row['of']}"
             side, ends = "more", (row["value"], row["low"], row["high"])
             if row["value"] < 0:
                 side, ends = "less", (-row["value"], -row["high"], -row["low"])

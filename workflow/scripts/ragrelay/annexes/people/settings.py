@@ -1,4 +1,4 @@
-"""Declare the key of people's scores."""
+"""Declare the key of human scores."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """People's scores of some answers, which other scorers of the grid are compared with."""
+    """Human scores of some answers, which other scorers of the grid are compared with."""
 
     scorer: Name | None = Field(
         None,
@@ -20,6 +20,6 @@ class PeopleSettings(Settings):
 
 
 class PeopleKeys(Settings):
-    """People's scores of answers."""
+    """Human scores of answers."""
 
     people: PeopleSettings | None = None

@@ -1,4 +1,4 @@
-"""Hold what the report shows of people's scores of a dataset's answers."""
+"""Hold what the report shows of human scores of a dataset's answers."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PeopleStudy(ShownTables):
-    """People's scores of the answers to one dataset; ``params``: People.drawn of the rules."""
+    """Human scores of the answers to one dataset; ``params``: People.drawn of the rules."""
 
     COLUMNS: ClassVar = {
         "people_estimates": ESTIMATES,

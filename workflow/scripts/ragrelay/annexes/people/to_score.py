@@ -25,7 +25,7 @@ def to_score(
 ) -> list[str]:
     """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
 
-    ``files``: `queries` and `answers`. ``scored``: the file of people's scores by dataset, or None; it belongs to the
+    ``files``: `queries` and `answers`. ``scored``: the file of human scores by dataset, or None; it belongs to the
     definition of ``scorer``, and its scores have a place in ``cells`` (score_files.ScoreCells). ``drawn_from``: cells
     that are drawn from.
     """

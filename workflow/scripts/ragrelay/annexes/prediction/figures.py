@@ -40,7 +40,7 @@ def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
         charts.interval_lines(axis, "mean P", alt.Scale(zero=False), LOOKS, tooltip),
         charts.rows(rows),
         charts.Panels(panels, charts.columns_for(len(panels)) if panels else 1),
-        f"Mean P against the share of queries whose context is used; {study.title}",
+        f"Mean P against the share of queries that use their context; {study.title}",
         theme,
         choices,
     )

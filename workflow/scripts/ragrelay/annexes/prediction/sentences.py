@@ -51,12 +51,12 @@ def prediction_sentences(study: PredictedStudy) -> Findings:
     lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
-        "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
-        "on other queries. The numbers of the regressions are of queries that no model was fitted on.",
-        "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions "
-        "on them, follow that noise even where contexts add nothing; “worth using” is said of what follows P given P₀ "
-        "too.",
-        "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
+        "Predictors are related to one another, and many are compared, so a predictor that follows P here may not do "
+        "so on other queries. The regressions’ numbers are for queries that no model was fitted on.",
+        "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions on "
+        "them, follow that noise even if contexts add nothing. “Worth using” therefore also requires a predictor to "
+        "follow P given P₀.",
+        "A predictor from scores or dense vectors is made for one retriever, so its values can’t be compared between "
         "retrievers.",
     ]
     return Findings(study.title, lines, limits)
@@ -92,8 +92,8 @@ def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     row = by_p0.row(0, named=True)
     return (
         f"In {count(by_p0.height)} of {counted(tested.height, 'cell')} the best predictor follows the gain, but is not "
-        "shown to say more than P₀ does: it may predict the quality of the answer without context, or the noise in it, "
-        f"and not what the context adds. Such is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ "
+        "shown to say more than P₀ does: it may predict the quality of the answer without context, or the noise in "
+        f"it, and not what the context adds. Such is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ "
         f"{number(row['rho'], 2)} with the gain, {number(row['given_p0'], 2)} with P given P₀ (p "
         f"{p_value(row['p_given_p0_holm'])} after Holm’s correction)."
     )
@@ -128,8 +128,8 @@ def _ensemble(study: PredictedStudy) -> str | None:
     )
     return (
         "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
-        f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little less."
-        f"{beyond if by_p0 else ''}"
+        f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little "
+        f"less.{beyond if by_p0 else ''}"
     )
 
 
@@ -146,8 +146,8 @@ def _transfer(study: PredictedStudy) -> str | None:
         for row in rows.iter_rows(named=True)
     ]
     return (
-        "The same regression trained on the queries of another dataset follows the gain here, at "
-        f"k = {study.k}, with ρ {listing(said)} where chance gives 0."
+        f"The same regression trained on the queries of another dataset follows the gain here, at k = {study.k}, with "
+        f"ρ {listing(said)} where chance gives 0."
     )
 
 

@@ -31,7 +31,7 @@ def reproduction_answer(study: Reproduction) -> Conclusion:
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
     strong = f"{count(sum(inside))} of {counted(len(inside), 'published value')} in our 95% intervals"
     heading = "Reproduction", "Do we find what was published?"
-    return Conclusion(*heading, strong if inside else "Nothing published can be set beside an interval of ours")
+    return Conclusion(*heading, strong if inside else "No published value can be compared with an interval of ours")
 
 
 def reproduction_sentences(study: Reproduction) -> list[str]:
@@ -50,8 +50,8 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
         inside = study[name]["inside"].drop_nulls().to_list() if name in study.tables else []
         if inside:
             sentences.append(
-                f"Of {counted(len(inside), what, f'{what}s')} with a 95% interval in this study, the published "
-                f"value lies inside for {count(sum(inside))}."
+                f"Of {counted(len(inside), what, f'{what}s')} with a 95% interval in this study, the published value "
+                f"lies inside for {count(sum(inside))}."
             )
     if "reproduced_findings" in study.tables:
         verdicts = study["reproduced_findings"].group_by("finding", maintain_order=True).agg("verdict")

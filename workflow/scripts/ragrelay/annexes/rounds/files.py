@@ -5,23 +5,23 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 MODULE = "ragrelay.annexes.rounds"
 # fmt: off
 checked = StudyFile("{dataset}/rounds/checked/{generator}.json", "check_rounds",
-    "how many passages a context of all rounds has, and the generator's window in tokens")
+    "how many passages a context with all rounds has, and the generator's window in tokens")
 planned_prompts = StudyFile("{dataset}/rounds/{round}/planned/{template}/{retriever}.parquet",
     "estimate_round_prompts", "estimated prompts, from which the plan counts", f"{MODULE}.prompts:COLUMNS")
 queries = StudyFile("{dataset}/rounds/{round}/queries/{generator}.parquet", "write_round_queries",
-    "the queries of the round, and the passages shown before it", f"{MODULE}.queries:COLUMNS")
+    "the round's queries, and the passages shown before it", f"{MODULE}.queries:COLUMNS")
 contexts = StudyFile("{dataset}/rounds/{round}/contexts/{generator}/{retriever}.parquet", "search_round",
-    "the new passages that a retriever brings, and their measure", f"{MODULE}.searches:COLUMNS")
+    "the new passages from a retriever, and their measure", f"{MODULE}.searches:COLUMNS")
 prompts = StudyFile("{dataset}/rounds/{round}/prompts/{generator}/{retriever}.parquet", "search_round",
     "the prompts with all passages shown so far, then the retriever's new ones", f"{MODULE}.prompts:COLUMNS")
 receipt = StudyFile("{dataset}/rounds/{round}/generated/{generator}/shard{shard}.json", "generate_round_answers",
-    "receipt of generation")
+    "receipt for generation")
 answers = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.parquet", "view_round_answers",
-    "the answers of the round", f"{MODULE}.answers:COLUMNS")
+    "the round's answers", f"{MODULE}.answers:COLUMNS")
 left_out = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.left_out.json", "view_round_answers",
     "counts of contexts over the window, and of missing answers, by reason")
 scores = StudyFile("{dataset}/rounds/{round}/scores/{scorer}/{generator}/{retriever}.parquet",
     "score_round_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
 explored = StudyFile("{dataset}/rounds/explored/{scorer}/{generator}.parquet", "explore_rounds",
-    "the later rounds of each query, for the query explorer", "ragrelay.report.query_explorer.reading:BLOCK")
+    "each query's later rounds, for the query explorer", "ragrelay.report.query_explorer.reading:BLOCK")
 # fmt: on

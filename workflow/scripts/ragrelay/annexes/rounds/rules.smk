@@ -315,7 +315,7 @@ rule analyse_rounds:
 
 
 rule explore_rounds:
-    """Write the later rounds of each query, for the query explorer."""
+    """Write each query's later rounds, for the query explorer."""
     input:
         dataset_files=of_job(collection.files),
         qrels=files.qrels,

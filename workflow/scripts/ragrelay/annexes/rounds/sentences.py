@@ -79,7 +79,7 @@ def _by_round(study: RoundsShown) -> str:
     means = [f"{_round(row)} {with_interval(row['p'], row['low'], row['high'])}" for row in rows]
     turns = [
         f"round {row['round']} made it worse for {count(row['worse'])} and better for {count(row['better'])} of "
-        f"{counted(row['n'], 'query', 'queries')}, and left it as it was for the others"
+        f"{counted(row['n'], 'query', 'queries')}, and left it unchanged for the others"
         for row in rows
         if row["round"] > 1
     ]

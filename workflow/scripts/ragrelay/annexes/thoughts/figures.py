@@ -59,6 +59,6 @@ def thoughts_by_k(study: ThoughtStudy, theme: Theme) -> Spec:
          *(layer.transform_filter(f"!({without})") for layer in lines)],
         charts.rows(drawn),
         charts.Panels(panels, min(2, len(panels)) or 1),
-        f"Mean tokens of a thought against k for each retriever, with intervals over queries; {study.title}",
+        f"Mean tokens per thought against k for each retriever, with intervals over queries; {study.title}",
         theme,
     )  # fmt: skip

@@ -119,8 +119,8 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " They count with the tokens that they have, so that means are lower bounds, "
-           "and a difference may be too small or too large.")
+        + ("" if _no_lengths(study) else " They count with the tokens that they have, so means are lower bounds, and "
+                                         "a difference may be too small or too large.")
     ]  # fmt: skip
 
 

@@ -60,9 +60,9 @@ def check_hashes(path: Path, whole: bool) -> None:
         if size != known["size"]:
             raise ValueError(f"{name} has {size} bytes, not {known['size']}")
         if whole and _hash(files[name], _blocks(size), BLOCK_BYTES) != known["whole"]:
-            raise ValueError(f"the bytes of {name} do not have its hash")
+            raise ValueError(f"the bytes of {name} don't match its hash")
         if _hash(files[name], _samples(size), SAMPLE_BYTES) != known["samples"]:
-            raise ValueError(f"the samples of {name} do not have their hash")
+            raise ValueError(f"the samples of {name} don't match its hash")
 
 
 def usable(folder: Path, what: str) -> bool:
@@ -165,7 +165,7 @@ def kept_damage(entry: Path) -> str:
         return ""  # an old entry, which does not name its file
     digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
     if kept != _entry(entry.name, digest, path):
-        return "its bytes do not have their hash"
+        return "its bytes don't match its hash"
     same = path.is_file() and _name(path) == entry.name
     return f"not the hash of {path}" if same and file_hash(path) != digest else ""
 

@@ -9,6 +9,6 @@ PADDING = (
 """Text that says nothing about any question or about how good an answer is."""
 PADDING_WORDS = len(PADDING.split())
 ABOUT = (
-    f"`{REVERSED}`: references or passages in reverse order; `{SWAPPED}`: the question's parts in another order; "
-    f"`{PADDED}`: the answer, sentence or passage with {PADDING_WORDS} words more; `{LENGTH}`: nothing is changed"
+    f"`{REVERSED}`: references or passages in reverse order; `{SWAPPED}`: the question's parts in a different order; "
+    f"`{PADDED}`: the answer, sentence or passage with {PADDING_WORDS} more words; `{LENGTH}`: no change"
 )

@@ -71,4 +71,4 @@ class StudyFile(str):
 
 def count_file(receipt: StudyFile) -> StudyFile:
     """Return the path of the count for the job that writes ``receipt``, in a folder whose name no dataset can have."""
-    return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed after it")
+    return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

@@ -60,8 +60,8 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
         jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
-            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate, for answers "
-            "of the mean length and one sentence, and for the passages of a first search."
+            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate, for answers of the "
+            "mean length and one sentence, and for the passages of a first search."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
 
@@ -77,7 +77,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
             notes.append(
                 f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
                 f"{speed} ({pace.tokens_per_second_from})."
-                + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, since no tokenizer is named.")
+                + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, because no tokenizer is named.")
             )
         if jobs - {*ANSWERS}:
             price = generator.price("likelihoods")

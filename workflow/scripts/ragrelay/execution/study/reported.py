@@ -350,7 +350,7 @@ class Reported:
     def judge_notices(self) -> list[str]:
         """A notice for each judge that scores its own answers."""
         return [
-            f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
+            f"Scorer {scorer} asks {judge} about answers that it wrote itself: a judge may favour its own."
             for scorer, judge in self.study.scoring.judged_by.items()
             if judge in self.study.grid.generators
         ]

@@ -52,8 +52,8 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
             tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
             sentences.append(
                 f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({sample}{tested}), "
-                f"and the likeliest word in {share(row['share_other_word'])} "
-                f"of {counted(row['judgements'], 'judgement')}."
+                f"and the likeliest word in {share(row['share_other_word'])} of "
+                f"{counted(row['judgements'], 'judgement')}."
             )
     return sentences
 
@@ -61,7 +61,7 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
 def _done(check: str, words: Wording) -> str:
     return {
         REVERSED: "Showing the judge references or passages in reverse order",
-        SWAPPED: "Asking the judge with the parts of the question in another order",
+        SWAPPED: "Asking the judge with the parts of the question in a different order",
         PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
     }[check]
 

@@ -17,7 +17,7 @@ from ragrelay.report.display.templates import FOLDER, bundle, environment, insid
 
 STYLES = ("page.css", "lead.css", "explorer.css", "toolbox.css", "print.css")
 SCRIPTS = ("toolbox.js", "tables.js", "lead.js", "charts.js", "saving.js", "explorer.js")
-SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
+SAMPLED = "The figure shows an evenly drawn sample of the queries; statistics cover all queries."
 
 
 @dataclass(frozen=True)

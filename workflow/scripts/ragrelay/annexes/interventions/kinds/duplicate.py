@@ -11,10 +11,11 @@ class Duplicate(OfOwnPassages):
     was. Relevant passages are compared with judged non-relevant ones of the same query at equal places."""
 
     effect: ClassVar = (
-        "repeating a relevant passage changes P by {effect} more than repeating a non-relevant one from the same place"
+        "repeating a relevant passage changes P by {effect} more than repeating a non-relevant one from the same "
+        "position"
     )
     measured: ClassVar = False
-    about: ClassVar = "P with a copy at the end less P without"
+    about: ClassVar = "P with a copy at the end minus P without it"
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

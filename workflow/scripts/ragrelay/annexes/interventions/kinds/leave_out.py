@@ -12,10 +12,10 @@ class LeaveOut(OfOwnPassages):
     neither."""
 
     effect: ClassVar = (
-        "having a relevant passage in the context changes P by {effect} more than having a non-relevant one in the "
-        "same place"
+        "having a relevant passage in the context changes P by {effect} more than having a non-relevant one at the "
+        "same position"
     )
-    about: ClassVar = "P with it less P without it"
+    about: ClassVar = "P with it minus P without it"
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

@@ -30,8 +30,8 @@ class Swap(Intervention):
 
     population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"
     effect: ClassVar = (
-        "a relevant passage in a place of the context gives a P that differs by {effect} from that of a non-relevant "
-        "one there"
+        "a relevant passage at a position in the context gives a P that differs by {effect} from the P with a "
+        "non-relevant one there"
     )
     needs_pairs: ClassVar = True
 

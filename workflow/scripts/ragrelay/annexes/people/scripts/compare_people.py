@@ -1,4 +1,4 @@
-"""Compare scorers with people's scores of a dataset's answers."""
+"""Compare scorers with human scores of a dataset's answers."""
 
 from pathlib import Path
 

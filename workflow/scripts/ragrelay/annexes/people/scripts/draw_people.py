@@ -1,4 +1,4 @@
-"""Draw how scorers follow people's scores of a dataset's answers."""
+"""Draw how scorers follow human scores of a dataset's answers."""
 
 from pathlib import Path
 

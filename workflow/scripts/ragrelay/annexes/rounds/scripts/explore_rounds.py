@@ -1,4 +1,4 @@
-"""Write the later rounds of each query, for the query explorer."""
+"""Write each query's later rounds, for the query explorer."""
 
 import itertools
 
