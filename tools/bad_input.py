@@ -17,7 +17,8 @@ from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 HEAD = """\
 # Error messages for bad input
 
-Unusable input ends a run with one line: the file, line or key, what was found, and what was expected. `make docs` spoils a small study in each of these ways and records the messages; a test keeps the pages up to date.
+Unusable input ends a run with one line: the file, line or key, what was found, and what was expected. `make docs`
+spoils a small study in each of these ways and records the messages; a test keeps the pages up to date.
 
 ```text
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text

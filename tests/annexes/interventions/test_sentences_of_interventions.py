@@ -74,7 +74,10 @@ def test_verdicts_on_unseen_references_and_places_say_if_one_query_undoes_them(s
     said = effect_sentences(study_of(STATES[state]))
     unseen = (pl.col("part") == "overall") & (pl.col("references") == "lenient-unseen")
     paired = (pl.col("part") == "first less last") & (pl.col("references") == "lenient")
-    for rows, words in ((unseen, "none of its contexts"), (paired, "at the first position minus the effect at the last")):
+    for rows, words in (
+        (unseen, "none of its contexts"),
+        (paired, "at the first position minus the effect at the last"),
+    ):
         for (name,), part in STATES[state].filter(rows).partition_by("intervention", as_dict=True).items():
             [of_rows] = [one for one in said if one.startswith(f"{name} on bm25") and words in one]
             fallen = re.search(r"would overturn the verdict for ((?:(?: and )?k = \d+)+)\.", of_rows)

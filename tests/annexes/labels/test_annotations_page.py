@@ -122,10 +122,10 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         "zero) and undefined for p0 (all passages of a query have the same label)."
     )
     assert told[1] == (
-        "demo · lm, the context with the highest precision by a source’s labels, compared with a random one of 2, the "
-        "choice of p0: by mean P over up to 36 queries, P is better with erag (0.200 [0.100, 0.300]); it is undecided "
-        "with qrels (0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 [0.100, 0.300] "
-        "with erag."
+        "demo · lm, choosing the context with the highest precision by a source’s labels, against a random choice of "
+        "2, as p0 makes it: by mean P over up to 36 queries, P is better with erag (0.200 [0.100, 0.300]); it is "
+        "undecided with qrels (0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 "
+        "[0.100, 0.300] with erag."
     )
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
     assert of_utility[0].endswith("ahead of the null, p0: erag.")

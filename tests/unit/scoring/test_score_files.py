@@ -183,7 +183,7 @@ UNREADABLE = {
     "unicode.csv": ("qid,retriever,value\nq1,bm25,4\n".encode("utf-16"), "byte 0xff in "),
     "ansi.csv": ("qid,k,value,assessor\nq1,3,4,J\xf6rg\n".encode("latin-1"), "line 2: found byte 0xf6 in"),
     "cut.json": (b'[{"qid": "q1", "value": 1}', "invalid JSON ("),
-    "thousands.csv": (b'qid,k,value\nq1,3,"1,500"\n', "value '1,500'; expected 1.5 or 1500 without a comma"),
+    "thousands.csv": (b'qid,k,value\nq1,3,"1,500"\n', "value '1,500'; expected 1.5 or 1500, written without a comma"),
     "numbers.json": (b"[1, 2]", "record 1: found JSON int; expected one JSON object"),
     "short.csv": (b"qid;retriever;value\nq1;4,5\n", "line 2: found 2 fields; expected 3 as in the header, separated"),
 }  # fmt: skip

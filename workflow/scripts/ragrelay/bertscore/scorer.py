@@ -66,7 +66,7 @@ class BERTScorer:
         use_fast_tokenizer: bool = False,
     ) -> None:
         if model_type is None and lang is None:
-            raise InputError("model_type", "neither model_type nor lang", "one of them")
+            raise InputError("model_type", "neither model_type nor lang", "one of the two")
         if rescale_with_baseline and lang is None:
             raise InputError("lang", "none", "the texts' language, because rescale_with_baseline is set")
         self.lang, self.idf, self.rescale_with_baseline = lang, idf, rescale_with_baseline
@@ -149,9 +149,9 @@ class BERTScorer:
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
         if len(candidates) != len(groups):
-            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "equal numbers")
+            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "as many as candidates")
         if not all(groups):
-            raise InputError(f"refs, place {groups.index([])}", "no reference", "at least one")
+            raise InputError(f"refs, position {groups.index([])}", "no reference", "at least one")
         references = _checked("refs", [reference for group in groups for reference in group])
         if self.idf and self._idf_dict is None:
             raise InputError("idf", "no weights", "idf_sents, or a call of compute_idf before score")
@@ -259,7 +259,7 @@ def _checked(name: str, texts: Sequence[str]) -> list[str]:
         raise InputError(name, "none", "at least one text")
     for place, text in enumerate(listed):
         if not isinstance(text, str):
-            raise InputError(f"{name}, place {place}", repr(text)[:80], "a text")
+            raise InputError(f"{name}, position {place}", repr(text)[:80], "a text")
     return list(map(str, listed))
 
 

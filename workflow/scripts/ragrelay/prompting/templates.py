@@ -75,7 +75,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
     own = {}
     if BUILDER in data:
         if parts_too := [part for part in (*PLACEHOLDERS, SWAPPED) if part in data]:
-            raise InputError(path, f"key {parts_too[0]!r} and {BUILDER!r}", "one of them")
+            raise InputError(path, f"keys {parts_too[0]!r} and {BUILDER!r}", "only one of the two")
         check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
         own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
     for part, names in PLACEHOLDERS.items() if not own else ():

@@ -143,7 +143,7 @@ def _value(place: str, record: Mapping[str, object], scored: ScoreScale) -> floa
     if _GROUPED.fullmatch(text := str(record["value"]).strip()):
         grouped = float(text.replace(",", ""))
         if min(low, high) <= grouped <= max(low, high):
-            raise InputError(place, f"value {text!r}", f"{number:g} or {grouped:g} without a comma")
+            raise InputError(place, f"value {text!r}", f"{number:g} or {grouped:g}, written without a comma")
     return (number - low) / (high - low)
 
 

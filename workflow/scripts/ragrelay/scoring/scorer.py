@@ -64,10 +64,10 @@ class Measure(Protocol):
         """Check that the measure can read the answers' words.
 
         Args:
-            answers: The answers' texts, read only for this check.
+            answers: The answers' texts; only this check reads them.
 
         Raises:
-            InputError: It can't read them.
+            InputError: The measure can't read them.
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:

@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Settings, Unique
 
 
 class CompareSettings(Settings):
-    """Which finished studies `snakemake compare` sets side by side."""
+    """The finished studies that `snakemake compare` compares."""
 
     before: File = Field(
         description="A study's name, if its results are in `results/<name>/`, or its folder's path (with a `/`)."

@@ -101,8 +101,8 @@ def _choices(shown: AnnotationStudy) -> list[str]:
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
         said = (
-            f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
-            f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
+            f"{where}, choosing the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, "
+            f"against a random choice of {count(of_p['n_retrievers'][0])}{f', as {null[0]} makes it' if null else ''}: "
             f"by mean P over up to {counted(max(of_p['n']), 'query', 'queries')}, {'; '.join(parts)} ({count(kept)} "
             f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )

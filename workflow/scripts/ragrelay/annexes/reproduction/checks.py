@@ -48,7 +48,7 @@ def check_published(study: CheckedStudy) -> None:
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, present) in needed.items():
         if kind in tables and not present:
-            raise InputError(f"{PLACE}.{kind}'", "a table without a counterpart here", f"config key '{key}'")
+            raise InputError(f"{PLACE}.{kind}'", "a table that nothing in this study matches", f"config key '{key}'")
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:

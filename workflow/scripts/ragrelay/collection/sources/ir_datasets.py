@@ -30,7 +30,7 @@ class IrDatasets(DatasetSource):
         if self.answers is None:
             return
         if has_gold(self.id):
-            raise InputError(f"{place}.answers'", f"a file, and {self.id} with answers", "no file")
+            raise InputError(f"{place}.answers'", f"a file, although {self.id} has answers", "no file")
         if not (study.folder / self.answers).is_file():
             raise InputError(f"{place}.answers'", f"no file {study.folder / self.answers}", "a file of gold answers")
 

@@ -54,7 +54,7 @@ def ask_words(
         certain: False for requests that the plan can only estimate.
 
     Returns:
-        The receipt that ``asked_shares`` needs: the asker's, with words, tokens, spelled and begins; for an endpoint,
+        A receipt for ``asked_shares``: the asker's receipt with words, tokens, spelled and begins; for an endpoint,
         with words, spellings (see endpoint_words) and begins.
 
     Raises:

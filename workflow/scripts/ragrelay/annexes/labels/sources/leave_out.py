@@ -20,10 +20,10 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 
 
 class LeaveOut(AnnotationSource):
-    """What having the passage in a context does to P: P of the context less P without the passage, of an intervention
-    of kind `leave_out`; the mean over the retrievers whose contexts have the passage. It may be below 0: precision is
-    the mean effect, hit ratio the greatest, and nDCG counts harm as 0. Measures have values below the `k` of the labels
-    alone, since P of that context is in them."""
+    """How much the passage raises P: P with the context minus P without the passage, from an intervention of kind
+    `leave_out`, as a mean over the retrievers whose contexts have the passage. The label may be below 0: precision is
+    the mean effect, hit ratio the largest, and nDCG counts harm as 0. Measures only have values at cutoffs below the
+    labels' `k`, because the labels contain P at that k."""
 
     signed = True
     single = False
