@@ -1,7 +1,7 @@
 """The public names for extensions: base classes, and the helpers that extensions import.
 
-``from ragrelay.extend import Retriever``. A name loads its module when it is first used. Annexes add names of theirs
-(``Annex.extends``). docs/reference/public.md lists all of them and says what is promised.
+``from ragrelay.extend import Retriever``. A name loads its module when it is first used. Annexes add their own names
+(``Annex.extends``). docs/reference/public.md lists all names and says what is promised.
 """
 
 import importlib
@@ -61,7 +61,7 @@ if TYPE_CHECKING:  # base.public_names reads these imports, too
     from ragrelay.scoring.scorer import Task as Task
 
 MOVED: dict[str, str] = {}
-"""Former names, each with the present one. They work for one minor version."""
+"""Former names, each with its present name. They work for one minor version."""
 
 
 def __getattr__(name: str) -> Any:

@@ -44,7 +44,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 GIVEN = "given"
 """Name of the retriever, in tables, for answers in a frame."""
 HERE = ("descending", 1)
-"""Ordering and k, in tables, for answers in a frame, each of which has one context."""
+"""Ordering and k, in tables, for answers in a frame, which all have a single context."""
 
 
 class _OfStudy:
@@ -363,7 +363,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
 
 def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
-    """Return qid, docnos, answers (a list), a row per query."""
+    """Return qid, docnos and answers (a list), one row per query."""
     column = "qanswers" if "qanswers" in answers.columns else "qanswer"
     pt.validate.columns(answers, includes=[column])
     once = answers.drop_duplicates("qid")
@@ -374,7 +374,7 @@ def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
 
 
 def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
-    """Write ``prompts.parquet`` and files of answers for score_answers; return the latter by seed."""
+    """Write ``prompts.parquet`` and answer files for score_answers; return the latter, keyed by seed."""
     folder.mkdir()
     rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
     rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")
@@ -432,7 +432,7 @@ def Gain(  # noqa: N802
 
 
 def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series], *more: str) -> ir_measures.Measure:
-    """Define a measure. Its name has the references, ``more``, and any scorer or generator but the study's first."""
+    """Define a measure. Its name has the references, ``more``, and a scorer or generator that isn't the first."""
     name = f"{what}({', '.join([scorer.references, *scorer.named, *more])})"
 
     def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:

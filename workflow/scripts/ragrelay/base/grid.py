@@ -1,4 +1,4 @@
-"""Declare the grid of a study: the names from the catalogue and the values whose combinations are its cells."""
+"""Declare a study's grid: the catalogue names and values whose combinations are its cells."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ Names = Annotated[Unique[Name], Field(min_length=1)]
 
 
 class GridSettings(Settings):
-    """The names from the catalogue and the values whose combinations are the cells."""
+    """The catalogue names and values whose combinations are the cells."""
 
     datasets: Names = Field(description="Names from `datasets`.")
     retrievers: Names = Field(description="Names from `retrievers`.")

@@ -19,12 +19,12 @@ from ragrelay.bertscore.suggested import suggested_layer, suggested_model
 from ragrelay.bertscore.texts import Texts, match_pairs
 
 VERSION = "0.3.12"
-"""The version that bert-score 0.3.13 writes in its hash strings."""
+"""The version that bert-score 0.3.13 writes into its hash strings."""
 
 LAYOUT = "a CSV file LAYER,P,R,F with a line per layer from 0"
 T = TypeVar("T")
 Values: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Precision, recall and F1, float32, each [n], or [layers, n] of all layers."""
+"""Precision, recall and F1, float32, each [n], or [layers, n] for all layers."""
 References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
@@ -208,7 +208,7 @@ def score(
         model_type: As in BERTScorer.
         num_layers: As in BERTScorer.
         verbose: As in BERTScorer.score.
-        idf: True takes frequencies from the references; a mapping has the weights themselves, by token id.
+        idf: True takes frequencies from the references; a mapping gives the weights themselves, keyed by token id.
         device: As in BERTScorer.
         batch_size: As in BERTScorer.score.
         nthreads: As in BERTScorer.
@@ -253,7 +253,7 @@ def _list(name: str, texts: Sequence[T]) -> list[T]:
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list. Raises InputError for anything else in it, and if it is empty."""
+    """Return the texts as a list. Raises InputError if the list is empty or contains anything else."""
     listed = _list(name, texts)
     if not listed:
         raise InputError(name, "none", "at least one text")
@@ -264,7 +264,7 @@ def _checked(name: str, texts: Sequence[str]) -> list[str]:
 
 
 def _installed_baseline(lang: str | None, model: str) -> Path:
-    """Return the path at which an installed bert-score has the baseline of a language and model."""
+    """Return the path of an installed bert-score's baseline for a language and model."""
     spec = importlib.util.find_spec("bert_score")
     folder = Path(spec.origin).parent if spec and spec.origin else Path("bert_score")
     return folder / "rescale_baseline" / str(lang) / f"{model}.tsv"

@@ -13,7 +13,7 @@ MODELS = {
     "tr": "dbmdz/bert-base-turkish-cased",
     "zh": "bert-base-chinese",
 }
-"""Models by language."""
+"""Models, keyed by language."""
 
 MODELS_BY_LAYER = {
     1: """

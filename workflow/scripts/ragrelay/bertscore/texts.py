@@ -1,4 +1,4 @@
-"""Encode each distinct text once to weighted token embeddings, and compute precision and recall of pairs of texts."""
+"""Encode each distinct text once to weighted token embeddings, and compute precision and recall for pairs of texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ class Weighted(NamedTuple):
 
 
 class Texts:
-    """An encoder, with the embeddings of the references so far.
+    """An encoder, with the references' embeddings so far.
 
-    ``layer``: the layer compared, or None for all layers and the embeddings below the first. ``device``: as in torch,
+    ``layer``: the layer to compare, or None for all layers and the embeddings below the first. ``device``: as in torch,
     or ``auto``. Raises InputError as Encoder does.
     """
 
@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Return every distinct text with its weights: from ``idf`` by token id, or 1, but 0 for [CLS] and [SEP]."""
+        """Return every distinct text with its weights: from ``idf`` (keyed by token id) or 1; 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, since a kept slice keeps the whole array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
@@ -67,7 +67,7 @@ class Texts:
         return float(token not in self.encoder.weightless)
 
     def _encoded(self, texts: Sequence[str], progress: str | None) -> dict[str, tuple[list[int], np.ndarray]]:
-        """Return the token ids and the embeddings [layers, T, dimension] of each text."""
+        """Return each text's token ids and embeddings [layers, T, dimension]."""
         ids = self.encoder.tokenise(texts)
         if self.all_layers:
             return {text: (token_ids, self._every_layer(token_ids)) for text, token_ids in zip(texts, ids, strict=True)}

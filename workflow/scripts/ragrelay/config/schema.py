@@ -1,4 +1,4 @@
-"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare those of the catalogue.
+"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare the keys of catalogue entries.
 
 Add a key here, as a field with a description, or as a field of a kind. Validation, messages, defaults, the reference in
 config/README.md and the JSON Schema for editors all come from it.
@@ -36,7 +36,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "scorers": SCORER_KINDS,
     **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }
-"""Kinds by the section of the catalogue that has their entries."""
+"""Kinds, keyed by the catalogue section that has their entries."""
 
 Definition = dict[Any, Any]
 
@@ -61,8 +61,10 @@ class PathvarsSettings(Settings):
 
 
 class BudgetSettings(Settings):
-    """Limits of a study, for what its jobs have used and what `snakemake plan` says is still missing. A run that would
-    exceed one, or that has no plan of the present configuration, ends with one line before its first job."""
+    """A study's limits, for the amount that its jobs have used plus the amount that `snakemake plan` says is still
+    missing. A run that would exceed a limit, or that lacks a plan for the present configuration, ends with one line
+    before its first job.
+    """
 
     gpu_hours: float | None = Field(
         None,
@@ -85,7 +87,7 @@ class BudgetSettings(Settings):
 
 
 class PrimarySettings(Settings):
-    """The one comparison that is chosen before any answer is seen: it is tested alone, and the page opens with it."""
+    """The comparison that is chosen before any answer is seen: it is tested alone, and the page opens with it."""
 
     retriever: str | None = Field(
         None,
@@ -104,7 +106,7 @@ class PrimarySettings(Settings):
 
 
 class AnalysisSettings(Settings):
-    """How the statistics are made."""
+    """How the statistics are computed."""
 
     resamples: int = Field(
         10000,
@@ -250,7 +252,7 @@ def load_schema() -> JsonSchema:
 
 
 def _with_dates_as_texts(value: object) -> object:
-    """Return ``value`` with dates as texts, since YAML reads 2026-01-31 without quotation marks as a date."""
+    """Return ``value`` with dates as texts, because YAML reads 2026-01-31 without quotation marks as a date."""
     if isinstance(value, Mapping):
         return {key: _with_dates_as_texts(sub) for key, sub in value.items()}
     if isinstance(value, list):

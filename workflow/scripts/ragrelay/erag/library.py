@@ -40,8 +40,8 @@ def label_passages(
 
     Args:
         run: Columns qid, docno, rank (from 1).
-        queries: Query text by qid.
-        texts: Passage text by docno.
+        queries: Query texts, keyed by qid.
+        texts: Passage texts, keyed by docno.
         generate: Answers (query text, passage text) pairs.
         score: Scores (qid, answer) pairs, from 0 to 1.
         depth: The last rank to label; None labels all.
@@ -87,8 +87,8 @@ def evaluate(
 
     Args:
         run: Columns qid, docno, rank (from 1).
-        queries: Query text by qid.
-        texts: Passage text by docno.
+        queries: Query texts, keyed by qid.
+        texts: Passage texts, keyed by docno.
         generate: Answers (query text, passage text) pairs.
         score: Scores (qid, answer) pairs, from 0 to 1.
         measures: Names of measures.

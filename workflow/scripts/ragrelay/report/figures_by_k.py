@@ -67,8 +67,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), section, band=True)],
         charts.rows(cells),
         _panels(section),
-        f"Correlation between {grid.measure}@k and utility over queries against k, with a line per retriever; "
-        f"{section.title}",
+        f"Correlation of {grid.measure}@k and utility over queries against k, a line per retriever; {section.title}",
         theme,
         choices,
     )

@@ -1,4 +1,4 @@
-"""The annex of claims and context use."""
+"""The annex for claims and context use."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar

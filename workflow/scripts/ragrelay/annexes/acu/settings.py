@@ -10,7 +10,7 @@ from ragrelay.base.settings import PATH, Name, Nullable, Settings, Text
 
 
 class AcuSettings(Settings):
-    """Which claims, prompts and generators the study of context use (`snakemake acu`) crosses."""
+    """The claims, prompts and generators that the study of context use (`snakemake acu`) combines."""
 
     claims: Names = Field(description="Names from `claims`.")
     prompts: Names | dict[Name, Names] = Field(
@@ -39,7 +39,7 @@ class AcuSettings(Settings):
 
 
 class AcuKeys(Settings):
-    """Claims, and the study of them."""
+    """Claims, and their study."""
 
     claims: dict[Name, Annotated[dict[Any, Any], CLAIM_KINDS]] = Field(
         {}, description="Catalogue of claims with evidence, for the study of context use."

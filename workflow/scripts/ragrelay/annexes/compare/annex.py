@@ -1,4 +1,4 @@
-"""The annex of comparing studies."""
+"""The annex that compares studies."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Declare the key of a comparison of studies."""
+"""Declare the keys for comparing studies."""
 
 from typing import Annotated, Literal
 

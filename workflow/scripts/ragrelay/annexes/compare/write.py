@@ -95,9 +95,7 @@ def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: 
     retrievers = matched(before, after, "retrievers", pairs)
     queries = paired_queries(before, after, pair, retrievers)
     if queries["difference"].is_null().all():
-        raise InputError(
-            f"{pair.title} of {before.name} and {after.name}", "no query and cell in common", "at least one"
-        )
+        raise InputError(f"{pair.title} of {before.name} and {after.name}", "no shared query and cell", "at least one")
     folders = [study.folder / name for study, name in zip((before, after), pair.dataset, strict=True)]
     gold = before.config["scorers"][pair.scorer[0]].get("references", "judged") == "gold"
     changed = changed_queries(folders, gold)

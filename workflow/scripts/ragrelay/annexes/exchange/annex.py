@@ -1,10 +1,10 @@
-"""The annex of exports to other programs."""
+"""The annex for exports to other programs."""
 
 from ragrelay.base.annex import Annex
 
 
 class Exchange(Annex):
-    """Export answers and tables in the formats of other programs, and describe the results (target `export`)."""
+    """Export answers and tables in other programs' formats, and describe the results (target `export`)."""
 
     order = 6
     builds_on = ("notebook",)

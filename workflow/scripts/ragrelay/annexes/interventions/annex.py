@@ -1,4 +1,4 @@
-"""The annex of interventions."""
+"""The annex for interventions."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -12,7 +12,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Interventions(Annex):
-    """Change one passage of contexts on purpose, and measure what that does to the answers (key `interventions`)."""
+    """Change single passages in contexts on purpose, and measure the effect on the answers (key `interventions`)."""
 
     order = 10
     extends: ClassVar = {"Intervention": "ragrelay.annexes.interventions.intervention"}

@@ -1,4 +1,4 @@
-"""Declare the key of interventions."""
+"""Declare the key for interventions."""
 
 from typing import Annotated, Any
 

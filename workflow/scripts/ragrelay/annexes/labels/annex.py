@@ -1,4 +1,4 @@
-"""The annex of relevance labels from several sources."""
+"""The annex for relevance labels from several sources."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Declare the keys of annotation sources, and of how far they are trusted."""
+"""Declare the keys for annotation sources, and for their trustworthiness."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """How far annotation sources are trusted, compared with human labels."""
+    """How far annotation sources are trusted, judged by their agreement with human labels."""
 
     people: Name | None = Field(
         None,

@@ -1,10 +1,10 @@
-"""The annex of reading a study from Python."""
+"""The annex that reads a study from Python."""
 
 from ragrelay.base.annex import Annex
 
 
 class Notebook(Annex):
-    """Read the results of a study in a notebook (`ragrelay.open`, `ragrelay.pyterrier`)."""
+    """Read a study's results in a notebook (`ragrelay.open`, `ragrelay.pyterrier`)."""
 
     order = 7
     doors = ("open", "pyterrier")

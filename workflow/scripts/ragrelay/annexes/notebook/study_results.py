@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 _OF_CELLS = ("retriever", "ordering", "k", "seed")
 TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
-"""All tables by name: the analysis's, `per_query` (each query's utility), `retrieval`, `scores`, `answers`."""
+"""All tables by name: the analysis tables, `per_query` (each query's utility), `retrieval`, `scores` and `answers`."""
 
 
 _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in output.needs} - {PER_RETRIEVER}
-"""The tables that a section of the page needs."""
+"""The tables that a page section needs."""
 
 
 class PageAnswers(tuple[Conclusion, ...]):
@@ -295,7 +295,7 @@ class Results:
             return read_section(described, grid, config["analysis"]["reference_retriever"])
 
     def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
-        """Return the reference sets of a section without unseen ones: ``grades``, or a single set."""
+        """Return a section's reference sets without unseen ones: ``grades``, or a single set."""
         rows = self["utility"].filter(**section)
         sets = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
         return [name for name in grades if name in sets] or sets
@@ -313,7 +313,7 @@ class Results:
             name: The table's name.
 
         Returns:
-            Each column's type, meaning and unit, by name.
+            Each column's type, meaning and unit, keyed by name.
         """
         columns: Columns = resolve(TABLES[name].columns)
         return columns

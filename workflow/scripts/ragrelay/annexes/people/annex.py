@@ -1,4 +1,4 @@
-"""The annex of human scores."""
+"""The annex for human scores."""
 
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
@@ -8,8 +8,9 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class People(Annex):
-    """Compare scorers with human scores of some answers, and estimate what people would say of all (key `people`,
-    target `to_score`)."""
+    """Compare scorers with human scores of some answers, and estimate the human scores of all (key `people`, target
+    `to_score`).
+    """
 
     order = 10
     keys = PeopleKeys

@@ -1,4 +1,4 @@
-"""Declare the key of human scores."""
+"""Declare the key for human scores."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """Human scores of some answers, which other scorers of the grid are compared with."""
+    """Human scores of some answers, with which the grid's other scorers are compared."""
 
     scorer: Name | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""The annex of prediction."""
+"""The annex for prediction."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Prediction(Annex):
-    """Predict utility and answer quality of a finished study without judgements (target `predict`)."""
+    """Predict a finished study's utility and answer quality without judgements (target `predict`)."""
 
     order = 4
     builds_on = ("labels",)

@@ -1,4 +1,4 @@
-"""Declare the keys of predictors."""
+"""Declare the predictors' keys."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from ragrelay.base.settings import DATASET_PATH, Nullable, Settings, Unique
 
 
 class PredictionSettings(Settings):
-    """How the predictors of `snakemake predict` are set (docs/predict.md)."""
+    """Settings for the predictors of `snakemake predict` (docs/predict.md)."""
 
     score_depth: int = Field(
         100, ge=2, description="Top results whose scores NQC, SMV, RSD and the largest standard deviation use."

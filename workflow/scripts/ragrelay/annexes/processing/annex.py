@@ -1,4 +1,4 @@
-"""The annex of processors."""
+"""The annex for processors."""
 
 from ragrelay.annexes.processing.outputs import RESULT_TABLES
 from ragrelay.base.annex import Annex
@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Processing(Annex):
-    """Compare answers from processed contexts with those from whole ones (retrievers of the kind `processed`)."""
+    """Compare answers from processed contexts with answers from the original ones (retrievers of kind `processed`)."""
 
     order = 10
     result_tables = RESULT_TABLES

@@ -1,4 +1,4 @@
-"""The annex of rechecks."""
+"""The annex for rechecks."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Declare the key of rechecks."""
+"""Declare the key for rechecks."""
 
 from pydantic import Field
 

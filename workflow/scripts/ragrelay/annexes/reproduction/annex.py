@@ -1,4 +1,4 @@
-"""The annex of published tables."""
+"""The annex for published tables."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Declare the key of published tables."""
+"""Declare the key for published tables."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Name, Settings
 
 
 class PublishedSettings(Settings):
-    """CSV files of published tables, with which `snakemake reproduce` compares the study's."""
+    """CSV files with published tables, which `snakemake reproduce` compares with the study's."""
 
     utility: File | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""The annex of search rounds."""
+"""The annex for search rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ PLACE = "config key 'rounds."
 
 
 class Rounds(Annex):
-    """Search in several rounds, and estimate what another list does at each step (key `rounds`)."""
+    """Search in several rounds, and estimate the effect of another list at each step (key `rounds`)."""
 
     order = 10
     keys = RoundKeys
@@ -57,7 +57,7 @@ class Rounds(Annex):
             self._check_searches(study, "retrievers", name)
 
     def _check_searches(self, study: CheckedStudy, key: str, name: str) -> None:
-        """Refuse a retriever that can't search for a query which an answer makes."""
+        """Refuse a retriever that can't search for queries that answers make."""
         from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 
         dataset = study.grid.datasets[0]

@@ -1,4 +1,4 @@
-"""Declare the key of search rounds."""
+"""Declare the key for search rounds."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class RoundSettings(Settings):
-    """Rounds of search and answer, with one other list at a time."""
+    """Rounds of search and answer, in which one list at a time is replaced."""
 
     rounds: int = Field(
         ge=1, le=9, description="Number of rounds for every question; round 1 is the grid's own context."

@@ -1,4 +1,4 @@
-"""The annex of the list of studies."""
+"""The annex for the list of studies."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The annex of thoughts."""
+"""The annex for thoughts."""
 
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.base.annex import Annex
@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Thoughts(Annex):
-    """Compare how many tokens generators think with each context and without one (key `thinking` of a generator)."""
+    """Compare how many tokens generators think with each context and without one (a generator's key `thinking`)."""
 
     order = 9
     result_tables = RESULT_TABLES

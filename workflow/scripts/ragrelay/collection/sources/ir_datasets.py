@@ -1,4 +1,4 @@
-"""Read datasets of the ir_datasets catalogue."""
+"""Read datasets from the ir_datasets catalogue."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ragrelay.collection.source import DatasetSource
 
 
 class IrDatasets(DatasetSource):
-    """A dataset of the ir_datasets catalogue with documents, queries and qrels."""
+    """A dataset in the ir_datasets catalogue with documents, queries and qrels."""
 
     id: Text = Field(description="Its ir_datasets id, e.g. `msmarco-passage/trec-dl-2019/judged`.")
     answers: Text | None = Field(
@@ -43,14 +43,14 @@ class IrDatasets(DatasetSource):
         return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
-        """Return a name that the query sets of one catalogued corpus share."""
+        """Return a name that all query sets of a catalogued corpus share."""
         return corpus_id(self.id).replace("/", "_")
 
     def catalogued(self) -> str:
-        """Return the id in the catalogue of ir_datasets."""
+        """Return the dataset's id in the ir_datasets catalogue."""
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the queries have a field of answers, or that there is a file of them. Downloads nothing."""
+        """Check that the queries have an answers field, or that there is a file of answers. Downloads nothing."""
         if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

@@ -1,4 +1,4 @@
-"""Read datasets from the user's folder."""
+"""Read datasets from a user's folder."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ NEEDED = (PASSAGES, ("queries.tsv",), ("qrels.txt",))
 
 
 class Local(DatasetSource):
-    """A folder with `passages.jsonl` (maybe compressed), `queries.tsv`, `qrels.txt` and maybe `answers.jsonl`."""
+    """A folder with `passages.jsonl` (may be compressed), `queries.tsv`, `qrels.txt` and optionally `answers.jsonl`."""
 
     path: File = Field(description="The folder.")
 
@@ -44,6 +44,6 @@ class Local(DatasetSource):
         return LocalCollection(folder / self.path).files()
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the folder has the file of gold answers."""
+        """Check that the folder has a file of gold answers."""
         if not (study.folder / self.path / "answers.jsonl").is_file():
             raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)

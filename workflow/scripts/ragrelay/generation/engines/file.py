@@ -1,4 +1,4 @@
-"""Take answers from the user's files."""
+"""Take answers from a user's files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ FILES = (
 )
 
 OF_PASSAGES = ("dataset", "seed")
-"""Names in braces in the path of answers to single passages."""
+"""Names in braces that paths of answers to single passages may have."""
 
 
 class File(GeneratorKind):
@@ -53,7 +53,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return a dataset's files, each with the values in its name. Those of ``baseline`` belong to `zeroshot`."""
+        """Return a dataset's files, each with the values in its name. Files of ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -76,7 +76,7 @@ class File(GeneratorKind):
         return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset of the grid has a file of a known format."""
+        """Check that every dataset in the grid has a file in a known format."""
         patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
         for key, pattern in patterns.items():
             if pattern is not None:

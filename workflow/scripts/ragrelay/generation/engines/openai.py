@@ -1,4 +1,4 @@
-"""Ask an endpoint that serves the model."""
+"""Request answers from an endpoint that serves the model."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,22 +20,23 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""Keys of all engines that have an effect here only with a tokenizer."""
+"""Keys of all engines that only have an effect here with a tokenizer."""
 OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
-"""Keys of a request that ``extra_body`` must not have: other keys decide them, or replies would have another form."""
+"""Request keys that ``extra_body`` must not have, because other keys decide them, or replies would have another
+form."""
 PER_REQUEST = ("seed", "logprobs", "top_logprobs")
-"""Keys of a request that ``extra_body`` may only leave out."""
+"""Request keys that ``extra_body`` may only leave out."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
 def sends_chats(definition: Mapping[str, object]) -> bool:
-    """Return whether requests are the messages of a chat, not token ids or a text that goes on."""
+    """Return whether requests are chat messages rather than token ids or a text to continue."""
     return bool(definition.get("chat")) and "tokenizer" not in definition
 
 
 class Openai(Generator):
-    """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys but those that are null."""
+    """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys that aren't null."""
 
     gives_words: ClassVar[bool] = True
 
@@ -82,7 +83,7 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that keys about the tokenizer come with a tokenizer, and that every key of a request has one value."""
+        """Check that keys about the tokenizer come with a tokenizer, and that every request key has one value."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer as well, which turns prompts into tokens here"
@@ -126,11 +127,11 @@ class Openai(Generator):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the name and revision of the served model, ``base_url``, decoding and the tokenizer.
+        """Return the served model's name and revision, ``base_url``, decoding and the tokenizer.
 
-        An address from the environment does not count: a user's own server moves from run to run. ``sent``: keys whose
-        value does nothing, which are sent so that the server has none of its own. Earlier versions left them out, as
-        null does now; so null counts as this value did then, and such answers serve.
+        An address from the environment doesn't count, because a user's own server moves from run to run. ``sent``: keys
+        whose value does nothing, which are sent so that the server doesn't use its own. Earlier versions left these
+        keys out, as null does now; null therefore counts as this value did then, and such answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -147,7 +148,7 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: Mapping[str, object]) -> int:
-        """Return the budget of a thought; 0 at a chat endpoint with texts, which limits thought and answer together."""
+        """Return a thought's budget; 0 for a chat endpoint with texts, which limits thought and answer together."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod

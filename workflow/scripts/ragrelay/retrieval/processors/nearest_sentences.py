@@ -1,4 +1,4 @@
-"""Keep the sentences of a context that are nearest to the query."""
+"""Keep the sentences in a context that are nearest to the query."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ VERSION = 2
 
 
 class NearestSentences(Processor):
-    """Keeps the sentences whose embeddings are nearest to the query's, up to a number of tokens in the whole context,
-    in their passages and in their order.
+    """Keeps the sentences whose embeddings are nearest to the query's, up to a number of tokens in the complete
+    context, in their passages and in their order.
     """
 
     keeps_order = True
@@ -85,9 +85,9 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return which sentences to keep: from the most similar down, each that fits in what is left of ``most`` tokens.
+    """Return which sentences to keep: from the most similar down, each that fits into the rest of ``most`` tokens.
 
-    Of equally similar sentences, the earlier comes first.
+    Among equally similar sentences, the earlier comes first.
     """
     kept, left = [False] * len(tokens), most
     for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):
@@ -104,7 +104,7 @@ def _parts(text: str, most: int, encoder: "_Encoder") -> list[str]:
 
 
 class _Encoder:
-    """A sentence-transformers model. Texts are encoded one at a time, so that a text's vector depends on no other."""
+    """A sentence-transformers model. It encodes texts one at a time, so a vector doesn't depend on other texts."""
 
     def __init__(self, model: str, revision: str | None, threads: int) -> None:
         import torch
@@ -128,5 +128,5 @@ class _Encoder:
         return self._vectors[text]
 
     def tokens(self, text: str) -> int:
-        """Return the number of tokens of ``text``, without special ones."""
+        """Return the number of tokens in ``text``, without special ones."""
         return len(self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

@@ -1,4 +1,4 @@
-"""Process passages by a user's own PyTerrier transformer."""
+"""Process passages with a user's own PyTerrier transformer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """A PyTerrier transformer of results with text, whose `text` is shown in the order of its ranks."""
+    """A PyTerrier transformer of results with text; its `text` is shown in the order of its ranks."""
 
     threads = 2
 
@@ -32,7 +32,7 @@ class Pyterrier(Processor):
     def start(self, threads: int) -> Process:
         """Make the transformer.
 
-        It raises InputError where it fails, returns no docno or text, or rows or scores in an order of their own.
+        It raises InputError if the transformer fails, returns no docno or text, or orders rows or scores differently.
         """
         import pandas as pd
         import pyterrier as pt
@@ -56,10 +56,10 @@ class Pyterrier(Processor):
 
 
 def _in_order(place: str, query: str, results: Any, given: Sequence[str]) -> list[tuple[str, str]]:
-    """Return docnos and texts by rank, or in the order of the rows without ranks.
+    """Return docnos and texts by rank, or in row order if there are no ranks.
 
-    PyTerrier need not sort rows by rank, and a pipeline may leave the scores: both may have the ``given`` order too.
-    Raises InputError for a third order, since it may be the one that is meant.
+    PyTerrier need not sort rows by rank, and a pipeline may keep the scores: both may have the ``given`` order too.
+    Raises InputError for a third order, because that may be the intended one.
     """
     by_rank = results.sort_values("rank", kind="stable") if "rank" in results.columns else results
     by_score = by_rank.sort_values("score", ascending=False, kind="stable") if "score" in results.columns else by_rank

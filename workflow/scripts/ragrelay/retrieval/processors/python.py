@@ -1,4 +1,4 @@
-"""Process passages by a user's own function."""
+"""Process passages with a user's own function."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Python(Processor):
-    """A function of yours that returns the texts to show."""
+    """Your function that returns the texts to show."""
 
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. The function gets a "
@@ -43,7 +43,7 @@ class Python(Processor):
         }
 
     def start(self, threads: int) -> Process:
-        """Import the function. It raises InputError where the function fails or returns no docnos with texts."""
+        """Import the function. It raises InputError if the function fails or doesn't return docnos with texts."""
         place, expected = f"processor {self.function}", "docnos with texts, as tuples or as a mapping"
         with user_errors(place, self.function, "its import", expected):
             function = function_named(self.function)

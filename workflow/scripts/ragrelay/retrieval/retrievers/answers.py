@@ -25,14 +25,14 @@ class Answers(Retriever):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset of the grid has a file."""
+        """Check that every dataset in the grid has a file."""
         check_pattern(f"{place}.path'", self.path)
         for dataset in study.grid.datasets:
             if not answer_files(self.path, dataset, study.folder):
                 raise InputError(f"{place}.path'", f"no file {self.path}", "a file of answers")
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Return the files of answers that match the path."""
+        """Return the answer files that match the path."""
         return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Retrieve with BM25, by PISA, Terrier or bm25s."""
+"""Retrieve with BM25, with PISA, Terrier or bm25s."""
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -26,14 +26,14 @@ OTHER_RETRIEVERS = (
     "a dense retriever with a model of the language, or, for words between blanks, a pyterrier pipeline with Terrier's "
     "tokeniser utf"
 )
-"""What reads letters that the engines' tokenizers drop."""
+"""Alternatives that read the letters which the engines' tokenizers drop."""
 
 
 class Bm25(Retriever):
     """BM25 over an inverted index.
 
-    Its engines read ASCII letters and digits alone. Queries or passages are refused if more than 5% of their words have
-    none, as in Russian or Japanese, or if most words are cut at other letters, as in Vietnamese.
+    Its engines only read ASCII letters and digits. Queries or passages are refused if more than 5% of their words have
+    no such letters, as in Russian or Japanese, or if most words are cut at other letters, as in Vietnamese.
     """
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
@@ -71,7 +71,7 @@ class Bm25(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Fill in the defaults of the engine and of its expansion."""
+        """Fill in the defaults for the engine and its expansion."""
         filled = ENGINES[definition["engine"]] | dict(definition)
         if "expansion" in filled:
             filled = FEEDBACK | ({RM3_WEIGHT: 0.6} if filled["expansion"] == "rm3" else {}) | filled
@@ -90,7 +90,7 @@ class Bm25(Retriever):
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, object]:
-        """Return the settings of texts. With bm25s, whose index has the scores, also k1 and b."""
+        """Return the settings for texts. With bm25s, whose index has the scores, also k1 and b."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
@@ -108,14 +108,14 @@ class Bm25(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build the engine's inverted index. Raises InputError if the engine does not read the passages' words."""
+        """Build the engine's inverted index. Raises InputError if the engine doesn't read the passages' words."""
         _check_words(definition["index"], "passages", sampled(collection))
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the engine's results, with query expansion if it is set.
 
-        Raises InputError if the engine does not read the words of the queries or of the passages.
+        Raises InputError if the engine doesn't read the words in the queries or passages.
         """
         _check_words(self.engine, "queries", task.queries["query"])
         _check_words(self.engine, "passages", sampled(task.collection))
@@ -123,7 +123,7 @@ class Bm25(Retriever):
         return results
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count queries with a word that the engine's tokenizer cuts, if these are many."""
+        """Count queries with a word that the engine's tokenizer cuts, if there are many."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:

@@ -67,7 +67,7 @@ class Dense(Retriever):
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
         """Build a vector index of all passages, each encoded after the definition's prefix.
 
-        Raises InputError if the model's tokenizer does not know the passages' words.
+        Raises InputError if the model's tokenizer doesn't know the passages' words.
         """
         from pyterrier_dr import FlexIndex
 
@@ -80,7 +80,7 @@ class Dense(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the ``depth`` largest dot products per query.
 
-        Raises InputError if the model's tokenizer does not know the queries' words.
+        Raises InputError if the model's tokenizer doesn't know the queries' words.
         """
         from pyterrier_dr import FlexIndex
 
@@ -95,7 +95,7 @@ class Dense(Retriever):
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return the encoded ``queries`` (qid, query) by qid, and the vectors of passages in ``index`` by docno."""
+        """Return vectors of ``queries`` (qid, query), keyed by qid, and of passages in ``index``, keyed by docno."""
         import pandas as pd
         from pyterrier_dr import FlexIndex
 

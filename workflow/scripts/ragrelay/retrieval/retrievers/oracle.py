@@ -14,8 +14,9 @@ ONE_OF = ("min_label", "max_label", "ideal")
 
 
 class Oracle(Judged):
-    """The judged passages between two labels: a sample of them in one seeded permutation per query or, with `ideal`,
-    all of them ranked by label."""
+    """The judged passages between two labels: a sample in one seeded permutation per query or, with `ideal`, all of
+    them ranked by label.
+    """
 
     min_label: int | None = Field(None, description="Lowest label that the oracle takes.")
     max_label: int | None = Field(None, description="Highest label that the oracle takes.")
@@ -40,7 +41,7 @@ class Oracle(Judged):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def dose(self) -> tuple[int, str] | None:
-        """Return a dose of 0 if it takes none but non-relevant passages; the number of others varies with the query."""
+        """Return a dose of 0 if it takes only non-relevant passages; otherwise the dose varies with the query."""
         return (0, OTHERS[None]) if self.max_label == 0 else None
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:

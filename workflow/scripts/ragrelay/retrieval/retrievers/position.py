@@ -10,16 +10,16 @@ from ragrelay.retrieval.judged import TwoSided
 
 
 class Position(TwoSided):
-    """One relevant passage at a chosen place of the ranking, the rest judged non-relevant. In `descending` the place is
-    that in the prompt, first to last, and in `ascending` it is counted from the end; other orderings move it. Contexts
-    nest over k, and at every place of the same seed a query's k passages are the same. A query without a relevant
-    passage, or with too few others to reach the place, gets no context and is counted.
+    """One relevant passage at a chosen position in the ranking; the rest are judged non-relevant. In `descending` this
+    is the position in the prompt, counted from the first passage, and in `ascending` from the last; other orderings
+    move it. Contexts nest over k, and a query's k passages are the same at every position with the same seed. A query
+    gets no context, and is counted, if it has no relevant passage or too few others to reach the position.
     """
 
     place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the grid's smallest k.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every context has the place."""
+        """Check that every context has the position."""
         super().check(place, study)
         smallest = min(study.grid.k)
         if self.place > smallest:

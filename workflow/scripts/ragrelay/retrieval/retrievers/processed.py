@@ -15,9 +15,8 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
-    """The ranking of another retriever, whose first k passages a processor shortens, filters, rewrites or reorders
-    before they enter a prompt, for each k. Measures, labels and predictors of a ranking are those of the other
-    retriever's.
+    """Another retriever's ranking, whose first k passages a processor shortens, filters, rewrites or reorders before
+    they enter a prompt, for each k. A ranking's measures, labels and predictors are the other retriever's.
     """
 
     of: Name = Field(description="Name of the retriever whose passages are processed.")
@@ -25,7 +24,7 @@ class Processed(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Add the hashes of the modules of the processor's functions."""
+        """Add the hashes of the modules with the processor's functions."""
         given = definition["processor"]
         code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})
         return {**definition, "code": code}
@@ -35,7 +34,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that the passages are of a ranking, and that all answers are made here."""
+        """Check the processor, that a retriever ranks the passages, and that all answers are made here."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
@@ -47,7 +46,7 @@ class Processed(Retriever):
                 raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the models of the processor."""
+        """Yield the processor's models."""
         for named in self.made().downloads():
             yield named._replace(key=f"processor.{named.key}")
 

@@ -16,7 +16,7 @@ from ragrelay.retrieval.trec import RUN
 
 
 class Pyterrier(Retriever):
-    """Any PyTerrier transformer that a function of yours returns."""
+    """Any PyTerrier transformer that your function returns."""
 
     threads = 2
 
@@ -56,8 +56,8 @@ class Pyterrier(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the transformer's results.
 
-        Raises InputError if the function returns no transformer, or the transformer no results, texts other than the
-        collection's, or other ranks with the first stage's scores.
+        Raises InputError if the function returns no transformer, or the transformer returns no results, texts other
+        than the collection's, or other ranks with the first stage's scores.
         """
         import pyterrier as pt
 

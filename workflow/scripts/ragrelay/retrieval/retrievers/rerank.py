@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Rerank(Retriever):
-    """A model that scores query and passage together over the top of another retriever."""
+    """A model that scores query and passage together, over another retriever's top results."""
 
     threads = 2
 
@@ -58,8 +58,8 @@ class Rerank(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the first stage's passages that have a text, rescored.
 
-        MonoT5's score is the log-probability of relevance. A cross-encoder's is its logit, before any sigmoid, which
-        would make ties. Neither depends on what else is in the batch.
+        MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit, before any sigmoid,
+        which would make ties. Neither depends on the rest of the batch.
         """
         (first,) = task.runs
         texts = task.collection.texts(first["docno"].unique().to_list())
@@ -68,9 +68,9 @@ class Rerank(Retriever):
     def rescored(
         self, queries: pl.DataFrame, first: pl.DataFrame, texts: Mapping[str, str], threads: int
     ) -> pl.DataFrame:
-        """Return qid, docno, score of the passages of ``first`` (qid, docno, rank, score) with a text in ``texts``.
+        """Return qid, docno and score for the passages in ``first`` (qid, docno, rank, score) with a text in ``texts``.
 
-        Raises InputError if the model's tokenizer does not know the words of queries or passages.
+        Raises InputError if the model's tokenizer doesn't know the words in queries or passages.
         """
         import torch
 
@@ -121,7 +121,7 @@ class Rerank(Retriever):
 def rerank_contexts(
     queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
 ) -> pl.DataFrame:
-    """Return qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
+    """Return qid, docno and score for the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
     shown = contexts.filter(pl.col("rank") <= k)
     reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
     return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)

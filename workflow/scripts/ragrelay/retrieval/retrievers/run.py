@@ -1,4 +1,4 @@
-"""Read rankings of other systems from run files."""
+"""Read other systems' rankings from run files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ class Run(Bringing):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset of the grid has a file."""
+        """Check that every dataset in the grid has a file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             for path in self.files(dataset):
@@ -42,8 +42,8 @@ class Run(Bringing):
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
         """Return the rows with negated distances or ranks as scores, if these are meant.
 
-        Raises InputError if nothing says what is meant and most queries' scores rise with the rank or are ranks
-        themselves, and for a rank that counts but is no number or is there twice.
+        Raises InputError if no key says what is meant and most queries' scores rise with the rank or are ranks
+        themselves, and if a rank that counts isn't a number or is repeated.
         """
         if self.ranked_by == "distances":
             return ranks.with_columns(score=0.0 - pl.col("score"))

@@ -37,7 +37,7 @@ class Counterfact(RivalStatements):
 
 
 def _parts(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the statement's beginning, its true end and its false end."""
+    """Return the statement's beginning, its true ending and its false ending."""
     if "base_prompt" in record:
         start, known, other = record["base_prompt"], record["target_true"], record["target_new"]
     else:

@@ -11,10 +11,10 @@ class Druid(ClaimFormat):
     """DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
 
     def records(self, path: Path) -> Records:
-        """Return the rows of the file unchanged."""
+        """Return the file's rows unchanged."""
         return file_records(path)
 
     def check_path(self, place: str, path: Path) -> None:
-        """Check the ending of the path."""
+        """Check the path's suffix."""
         if path.suffix not in ENDINGS:
             raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))

@@ -1,4 +1,4 @@
-"""Read claims from a data set on the Hugging Face hub, as the hub's own Parquet files, without running its code."""
+"""Read claims from a data set on the Hugging Face hub, from the hub's own Parquet files, without running its code."""
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from ragrelay.base.settings import Text
 
 
 class Huggingface(ClaimSource):
-    """A data set of the Hugging Face hub with DRUID's columns, as the Parquet files that the hub keeps of it."""
+    """A data set on the Hugging Face hub with DRUID's columns, read from the hub's Parquet files."""
 
     id: Text = Field(description="The data set's hub id, e.g. `copenlu/druid`.")
     subset: Text = Field("default", description="Its subset.")
@@ -36,5 +36,5 @@ class Huggingface(ClaimSource):
                 yield f"{place}, row {number}", record
 
     def origin(self) -> str:
-        """Return the id of the data set."""
+        """Return the data set's id."""
         return self.id

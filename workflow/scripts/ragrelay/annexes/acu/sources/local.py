@@ -37,14 +37,14 @@ class Local(ClaimSource):
             raise InputError(f"{place}.rivals'", f"true with format {self.format}", f"format {recasting}")
 
     def records(self) -> Records:
-        """Yield the records of the file."""
+        """Yield the file's records."""
         form = CLAIM_FORMATS[self.format]()
         if isinstance(form, RivalStatements) and self.rivals:
             return form.recast(Path(self.path), rivals=True)
         return form.records(Path(self.path))
 
     def origin(self) -> str:
-        """Return the path of the file."""
+        """Return the file's path."""
         return self.path
 
     def files(self) -> list[str]:

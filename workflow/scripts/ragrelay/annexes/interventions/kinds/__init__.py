@@ -1,1 +1,1 @@
-"""The kinds of interventions, a module each."""
+"""The kinds of interventions, one per module."""

@@ -1,4 +1,4 @@
-"""Repeat one passage of the context at its end."""
+"""Repeat one passage at the end of the context."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,8 +7,9 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class Duplicate(OfOwnPassages):
-    """Each passage of the context is repeated at the prompt's end in turn; its effect is P with the copy less P as it
-    was. Relevant passages are compared with judged non-relevant ones of the same query at equal places."""
+    """Repeats each passage of the context at the prompt's end in turn; the effect is P with the copy minus P without
+    it. Relevant passages are compared with judged non-relevant passages of the same query at equal positions.
+    """
 
     effect: ClassVar = (
         "repeating a relevant passage changes P by {effect} more than repeating a non-relevant one from the same "
@@ -19,5 +20,5 @@ class Duplicate(OfOwnPassages):
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context with the passage again at its end."""
+        """Return the context with the passage repeated at its end."""
         return [*docnos, docnos[rank]], [*(docnos[place] for place in order), docnos[rank]]

@@ -1,4 +1,4 @@
-"""Leave one passage of the context out."""
+"""Leave one passage out of the context."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,9 +7,10 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class LeaveOut(OfOwnPassages):
-    """Each passage of the context is left out in turn; its effect is P with it less P without it. Relevant passages are
-    compared with judged non-relevant ones of the same query at equal places, so that what any passage less does is in
-    neither."""
+    """Leaves out each passage of the context in turn; the effect is P with it minus P without it. Relevant passages are
+    compared with judged non-relevant passages of the same query at equal positions, so the effect of merely having one
+    passage less cancels out.
+    """
 
     effect: ClassVar = (
         "having a relevant passage in the context changes P by {effect} more than having a non-relevant one at the "

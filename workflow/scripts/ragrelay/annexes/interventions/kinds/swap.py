@@ -1,4 +1,4 @@
-"""Put a relevant and, apart from it, a non-relevant passage in the place of a passage of the context."""
+"""Replace a passage in the context by a relevant passage and, separately, by a non-relevant one."""
 
 from typing import ClassVar, Literal
 
@@ -24,9 +24,10 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """In the place of one passage comes a relevant one, and in a context of its own a judged non-relevant one. Both are
-    new to the context, no near copies of it, alike in length where possible, and the same at all places: the effect is
-    the difference of P between the two, so that what any exchange costs is in neither."""
+    """Replaces one passage by a relevant passage, and in a separate context by a judged non-relevant one. Both are new
+    to the context and no near copies of its passages, have similar lengths where possible, and are the same at all
+    positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
+    """
 
     population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"
     effect: ClassVar = (
@@ -45,7 +46,7 @@ class Swap(Intervention):
     )
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return a context per draw, place and arm."""
+        """Return a context per draw, position and arm."""
         docnos = [passage.docno for passage in given.context]
         rows = []
         for draw, pair in enumerate(given.pairs):
@@ -60,7 +61,7 @@ class Swap(Intervention):
         return rows
 
     def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
-        """Return the difference between the two arms at each place."""
+        """Return the difference between the two arms at each position."""
         first, second = (scored.filter(arm=arm).select(*ROW, "p", "value") for arm in (RELEVANT, OTHER))
         both = first.join(second, on=ROW, suffix="_other", maintain_order="left")
         return both.select(

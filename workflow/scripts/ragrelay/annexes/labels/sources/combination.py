@@ -1,4 +1,4 @@
-"""Combine the labels of several sources."""
+"""Combine several sources' labels."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -15,7 +15,7 @@ COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_h
 
 
 class Combination(AnnotationSource):
-    """Labels of other sources in one; the qrels' grades are divided by the dataset's highest."""
+    """Combined labels from other sources; the qrels' grades are divided by the dataset's highest grade."""
 
     single = False
 
@@ -28,7 +28,7 @@ class Combination(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the sources exist and are no combinations."""
+        """Check that the sources exist and aren't combinations."""
         super().check(place, study)
         catalogue = study.config["annotations"]
         singles = [name for name, definition in catalogue.items() if ANNOTATION_KINDS[definition["kind"]].single]

@@ -12,8 +12,9 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class File(Graded):
-    """Labels from a file, made by people or by another judge. Of a query that the file has, a passage without label
-    has 0; other queries have no labels."""
+    """Labels from a file, made by people or by another judge. If the file has labels for a query, the query's other
+    passages have label 0; other queries have no labels.
+    """
 
     judge = True
 
@@ -23,7 +24,7 @@ class File(Graded):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that each dataset of the grid has a readable file."""
+        """Check that each dataset in the grid has a readable file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             read_labels(study.folder / self.file(dataset))

@@ -15,8 +15,10 @@ GRADES = (0, 1, 2, 3)
 
 
 class GradedLlm(JudgeSource, Graded):
-    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et al.,
-    2024), by its probabilities of the four digits. The label is the likeliest grade; nDCG counts the expected grade."""
+    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et
+    al., 2024), by its probabilities for the four digits. The label is the likeliest grade; nDCG counts the expected
+    grade.
+    """
 
     columns: ClassVar[tuple[str, ...]] = ("label", "gain")
 
@@ -38,7 +40,7 @@ class GradedLlm(JudgeSource, Graded):
         super().check(place, study)
 
     def words(self) -> list[str]:
-        """Return the digits of the grades."""
+        """Return the grades' digits."""
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
@@ -46,7 +48,7 @@ class GradedLlm(JudgeSource, Graded):
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:
-        """Compute the likeliest grade (the lowest of equally likely ones) and the expected grade."""
+        """Compute the likeliest grade (the lowest if several are equally likely) and the expected grade."""
         shares = [pl.col("shares").list.get(grade) for grade in GRADES]
         expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
         return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]
@@ -56,5 +58,5 @@ class GradedLlm(JudgeSource, Graded):
         return float(GRADES[-1])
 
     def gains(self, data: SourceData) -> pl.DataFrame:
-        """Return the expected grade of each passage."""
+        """Return each passage's expected grade."""
         return data.table.select("qid", "docno", "gain")

@@ -1,4 +1,4 @@
-"""Label a passage by what its context's answer loses without it."""
+"""Label a passage by how much its context's answer loses without it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 PASSAGE = ["references", "qid", "docno"]
 READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict.fromkeys(PASSAGE, pl.String),
         "effect": pl.Float64}  # fmt: skip
-"""Columns of passage_effects.csv that it reads."""
+"""The columns that it reads from passage_effects.csv."""
 
 
 class LeaveOut(AnnotationSource):
@@ -69,7 +69,7 @@ class LeaveOut(AnnotationSource):
         return self.threshold is not None
 
     def read(self, path: str | Path) -> pl.DataFrame:
-        """Read the effects of every intervention: READ."""
+        """Read every intervention's effects: READ."""
         return pl.read_csv(path, columns=list(READ), schema_overrides=READ).select(*READ)
 
     def measured_below(self, data: SourceData) -> int | None:

@@ -9,8 +9,9 @@ from ragrelay.base.settings import Text
 
 
 class Llm(JudgeSource, ContinuousSource):
-    """A generator asked whether the passage is relevant: its probability of yes over that of yes or no as the
-    first token of the answer."""
+    """A generator asked whether the passage is relevant: its probability of yes, divided by its probability of yes or
+    no, as the answer's first token.
+    """
 
     yes_word: Text = Field(
         "yes", description="The word for *relevant*; ragrelay reads its first token, with and without a leading blank."

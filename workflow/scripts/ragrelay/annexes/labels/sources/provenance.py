@@ -1,4 +1,4 @@
-"""Label passages of gold pages, which KILT's provenance names."""
+"""Label passages from gold pages, which KILT's provenance names."""
 
 from typing import Any
 
@@ -12,8 +12,9 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class Provenance(AnnotationSource):
-    """1 for every passage of a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
-    al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
+    """1 for each passage from a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
+    al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`.
+    """
 
     path: DatasetFile = Field(
         description="The file (`{dataset}` stands for the dataset's name): KILT's JSON lines (id, input, output "

@@ -1,4 +1,4 @@
-"""Label passages by a user's function of a query and a passage."""
+"""Label passages with a user's function of a query and a passage."""
 
 import polars as pl
 from pydantic import Field
@@ -10,7 +10,7 @@ from ragrelay.base.user_functions import PairFunction
 
 
 class Python(ContinuousSource, PairFunction):
-    """A function of yours that labels a passage."""
+    """Your function that labels a passage."""
 
     results = "labels"
     function: Function = Field(
@@ -19,7 +19,7 @@ class Python(ContinuousSource, PairFunction):
     )
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label all passages. Raises InputError for a wrong number of labels, or a label not in 0 to 1."""
+        """Label all passages. Raises InputError for a wrong number of labels, or a label outside 0 to 1."""
         place = f"annotation source {self.function}"
         queries = [data.queries[qid] for qid in data.passages["qid"]]
         labels = self.called(place, queries, data.passages["text"].to_list())

@@ -8,20 +8,21 @@ from ragrelay.annexes.labels.source import AnnotationSource, SourceData
 
 
 class Qrels(AnnotationSource):
-    """The dataset's judgements. A passage without one has label 0; nDCG takes the grades, the other measures count
-    labels at or above the dataset's lowest reference grade."""
+    """The dataset's judgements. An unjudged passage has label 0; nDCG uses the grades, and the other measures count
+    labels at or above the dataset's lowest reference grade.
+    """
 
     graded, judge = True, True
 
     def highest(self, data: SourceData) -> float:
-        """Return the highest grade of the dataset."""
+        """Return the dataset's highest grade."""
         return max(1.0, float(data.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
-        """Return the (query, passage) pairs that have a judgement."""
+        """Return the (query, passage) pairs with a judgement."""
         return qrels.select("qid", "docno")
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label by grade: 0 for passages without a judgement and for negative grades."""
+        """Label by grade: 0 for unjudged passages and for negative grades."""
         judged = data.passages.join(data.qrels, on=["qid", "docno"], how="left", maintain_order="left")
         return data.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

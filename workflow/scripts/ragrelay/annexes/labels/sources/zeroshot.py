@@ -9,17 +9,18 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 
 class Zeroshot(AnnotationSource):
-    """The score of the answer made without any passage, P_0, for every passage of the query: what follows P
-    without knowing the passage. Other sources must do better.
+    """The score P_0 of the answer without any passage, as the label of each of the query's passages: a source that
+    follows P without knowing the passages. Other sources must do better.
 
-    It is the same for all passages of a query, so that nDCG and a correlation within queries are not defined. Unseen
-    reference sets take the P_0 of the whole set: leaving out references by passage would be knowledge of the passage.
+    All of a query's passages have the same label, so nDCG and a correlation within queries are undefined. Unseen
+    reference sets use the P_0 of the complete set, because leaving out references by passage would be knowledge of the
+    passage.
     """
 
     constant = True
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that makes the score table of the zero-shot answers."""
+        """Name the job that makes the score table for the zero-shot answers."""
         return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:

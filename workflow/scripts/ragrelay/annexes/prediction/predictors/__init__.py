@@ -1,1 +1,1 @@
-"""Predictors, a family of them per module; predictor.predictors finds every class here."""
+"""Predictors, one family per module; predictor.predictors finds every class here."""

@@ -1,4 +1,4 @@
-"""Predictors from answers: those without context, before the answer; those with it, after it."""
+"""Predictors from answers: without context, before the answer; with context, after it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.scoring.squad import token_f1, words
 
 PREFIX = f"{ZEROSHOT}_"
-"""Prefix of the names of predictors that use the answers without context."""
+"""Prefix for predictors that use the answers without context."""
 Numbers = Callable[[Answer], float | None]
 
 
@@ -33,24 +33,24 @@ def _several(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def per_token(answer: Answer) -> float | None:
-    """Return mean log-probability of its tokens."""
+    """Return the mean log-probability of its tokens."""
     return answer.logprob / answer.tokens if answer.logprob is not None and answer.tokens else None
 
 
 def mean_probability(answer: Answer) -> float | None:
-    """Return mean probability of its tokens."""
+    """Return the mean probability of its tokens."""
     known = answer.token_logprobs
     return sum(map(math.exp, known)) / len(known) if known else None
 
 
 def mean_entropy(answer: Answer) -> float | None:
-    """Return mean entropy at its tokens."""
+    """Return the mean entropy at its tokens."""
     known = answer.token_entropies
     return sum(known) / len(known) if known else None
 
 
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
-    """Sizes of the clusters of ``answers``: one joins the first whose first member has an F1 of words of ``same``."""
+    """Sizes of clusters of ``answers``; each joins the first whose first member has a word F1 of at least ``same``."""
     clusters: list[list[str]] = []
     for answer in answers:
         near = next((cluster for cluster in clusters if token_f1(answer.text, cluster[0])[2] >= same), None)
@@ -62,7 +62,7 @@ def meanings(answers: Sequence[Answer], same: float) -> list[int]:
 
 
 class OfAnswers(Predictor):
-    """A number of the answers to one prompt, over seeds, with the context or without."""
+    """A number from the answers to one prompt, over seeds, with or without the context."""
 
     base: str
 
@@ -80,7 +80,7 @@ class OfAnswers(Predictor):
             yield from (cls(zeroshot) for zeroshot in (True, False))
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        """Return the number; raises UndefinedError where there is none."""
+        """Return the number; raises UndefinedError if there is none."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:
@@ -90,7 +90,7 @@ class OfAnswers(Predictor):
 class AnswerLogprob(OfAnswers):
     """Log-probability per token of the answer, mean over seeds, in nats.
 
-    Of the model before temperature; its exponential's reciprocal is the perplexity.
+    The probability is the model's before temperature; the reciprocal of its exponential is the perplexity.
     """
 
     base = "answer_logprob"
@@ -114,7 +114,7 @@ class AnswerProbability(OfAnswers):
 class FirstTokenLogprob(OfAnswers):
     """Log-probability of the answer's first token, mean over seeds, in nats.
 
-    Of the model before temperature. A plain statistic of the answer's log-probabilities.
+    The probability is the model's before temperature. A plain statistic of the answer's log-probabilities.
     """
 
     base = "first_token_logprob"
@@ -130,8 +130,8 @@ class FirstTokenLogprob(OfAnswers):
 class FirstTokenMargin(OfAnswers):
     """ln p₁ − ln p₂ of the two likeliest candidates for the answer's first token, mean over seeds, in nats.
 
-    Of the model before temperature, whichever token was sampled. The margin of Scheffer, Decomain and Wrobel, IDA
-    2001, in logarithms.
+    The probabilities are the model's before temperature, whichever token was sampled. The margin of Scheffer, Decomain
+    and Wrobel, IDA 2001, in logarithms.
     """
 
     base = "first_token_margin"
@@ -153,7 +153,7 @@ class MeanEntropy(OfAnswers):
 
 
 class Consistency(OfAnswers):
-    """Share of the pairs of seeds whose answers have the same words, as SQuAD normalises them.
+    """Share of seed pairs whose answers have the same words, as SQuAD normalises them.
 
     Self-consistency: Wang et al., ICLR 2023.
     """
@@ -166,7 +166,7 @@ class Consistency(OfAnswers):
 
 
 class ConsistencyF1(OfAnswers):
-    """Mean F1 of the words of two answers, over the pairs of seeds.
+    """Mean word F1 between two answers, over pairs of seeds.
 
     Self-consistency with a soft match: SQuAD's F1 (Rajpurkar et al., EMNLP 2016).
     """
@@ -180,9 +180,9 @@ class ConsistencyF1(OfAnswers):
 
 
 class SemanticEntropy(OfAnswers):
-    """−Σ p · ln p over clusters of the seeds' answers; two are alike where the F1 of their words is `same_meaning`.
+    """−Σ p · ln p over clusters of the seeds' answers; two are alike if their word F1 is at least `same_meaning`.
 
-    Farquhar et al., Nature 630, 2024, its discrete form, with words in the place of entailment.
+    Farquhar et al., Nature 630, 2024, in its discrete form, with words instead of entailment.
     """
 
     base, rising = "semantic_entropy", False
@@ -194,7 +194,7 @@ class SemanticEntropy(OfAnswers):
 
 
 class AnswerLength(OfAnswers):
-    """Tokens of the answer, mean over seeds.
+    """Tokens in the answer, mean over seeds.
 
     A plain count.
     """
@@ -206,7 +206,7 @@ class AnswerLength(OfAnswers):
 
 
 class TextChange(Predictor):
-    """1 − F1 of the words of the answer and of the one without context of the same seed, mean over seeds.
+    """1 − word F1 between the answer and the answer without context with the same seed, mean over seeds.
 
     Words as in SQuAD.
     """
@@ -226,7 +226,7 @@ class TextChange(Predictor):
 class ContextUse(Predictor):
     """How much likelier, per token, the context makes the answer: mean over seeds, in nats.
 
-    The pointwise mutual information of answer and context per token, of studies with `context_use`.
+    The pointwise mutual information between answer and context per token, for studies with `context_use`.
     """
 
     name, stage, of_k, of_ordering = "context_use", AFTER_ANSWER, True, True

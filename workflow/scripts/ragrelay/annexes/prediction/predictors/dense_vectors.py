@@ -1,4 +1,4 @@
-"""Predictors from dense vectors of the query and of the first passages: after retrieval."""
+"""Predictors from dense vectors of the query and the first passages: after retrieval."""
 
 import math
 from typing import Any
@@ -11,9 +11,10 @@ from ragrelay.annexes.prediction.subject import Array, Query, Subject, Undefined
 from ragrelay.base.io.hashing import text_hash
 
 TOP, TAIL = 0.1, 0.2
-"""Shares of the results: those above the first are the top, those below the second the tail."""
+"""Shares of the results: results above the first share are the top, those below the second the tail."""
 NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
-"""Perturbed queries: length of the noise over that of the query, draws, and p of rank-biased overlap."""
+"""For perturbed queries: the noise's length divided by the query's, the number of draws, and p of rank-biased
+overlap."""
 
 
 def query_vector(query: Query) -> Array:
@@ -38,7 +39,7 @@ def cosines(rows: Array) -> Array:
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Return mean of ``matrix`` (n, n) among the top results over that among the tail."""
+    """Return the mean of ``matrix`` (n, n) among the top results, divided by the mean among the tail."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())
@@ -48,7 +49,7 @@ def top_over_tail(matrix: Array) -> float:
 
 
 class ARatio(Predictor):
-    """Mean cosine among the first tenth of the first `vector_depth` results over that among the last four fifths.
+    """Mean cosine in the first tenth of the first `vector_depth` results, divided by the mean in the last four fifths.
 
     Vlachou and Macdonald 2024.
     """
@@ -60,9 +61,9 @@ class ARatio(Predictor):
 
 
 class APairRatio(Predictor):
-    """The same of the matrix C · s sᵀ, of cosines C and scores s of the results.
+    """`a_ratio` on the matrix C · s sᵀ, with the results' cosines C and scores s.
 
-    Vlachou and Macdonald 2024, with the matrix product of Tian et al.'s code (2026).
+    Vlachou and Macdonald 2024, with the matrix product in Tian et al.'s code (2026).
     """
 
     name, stage = "a_pair_ratio", AFTER_RETRIEVAL
@@ -74,7 +75,7 @@ class APairRatio(Predictor):
 
 
 def reciprocal_volume(rows: Array) -> float:
-    """−Σ ln(max − min) over the dimensions of ``rows`` (n, d): of the smallest box around them, in logarithms."""
+    """−Σ ln(max − min) over the dimensions of ``rows`` (n, d): minus the log volume of the smallest box around them."""
     spans = rows.max(axis=0) - rows.min(axis=0)
     if not spans.all():
         raise UndefinedError("all vectors agree in a dimension")
@@ -82,9 +83,9 @@ def reciprocal_volume(rows: Array) -> float:
 
 
 class DenseQpp(Predictor):
-    """−Σ ln(max − min) over the dimensions of the vectors of the query and of the first k results.
+    """−Σ ln(max − min) over the dimensions of the vectors of the query and the first k results.
 
-    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum: the same order of queries where the sum is
+    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum; queries have the same order if the sum is
     negative. As in Tian et al.'s code (2026), which calls it Dense-QPP.
     """
 
@@ -97,8 +98,8 @@ class DenseQpp(Predictor):
 class DiscountedMatryoshka(Predictor):
     """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
 
-    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes. Logarithms of the volumes as in
-    `dense_qpp`, and nDCG's discount, are assumed here.
+    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes. We assume logarithms of the volumes
+    as in `dense_qpp`, and nDCG's discount.
     """
 
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
@@ -117,8 +118,8 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9), over 20 draws, of two orders of the first `vector_depth` results: by dot
-    products with the query's vector, and with that vector plus Gaussian noise a tenth as long.
+    """Mean rank-biased overlap (p = 0.9), over 20 draws, between two orders of the first `vector_depth` results: by dot
+    product with the query's vector, and with that vector plus Gaussian noise a tenth as long.
 
     After Dense-QPP, Arabzadeh et al., CIKM 2023, who retrieve again with a perturbed query and weight all depths alike.
     """
@@ -136,9 +137,9 @@ class DensePerturbation(Predictor):
 
 
 class PairwiseCosine(Predictor):
-    """Mean cosine of every two of the context's k passages.
+    """Mean cosine between every two of the context's k passages.
 
-    A plain measure of how alike they are.
+    A plain measure of how similar they are.
     """
 
     name, stage, of_k, of_context = "pairwise_cosine", AFTER_RETRIEVAL, True, True

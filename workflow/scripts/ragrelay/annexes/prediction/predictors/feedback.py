@@ -1,4 +1,4 @@
-"""Predictors from the words of the first passages, by a relevance model of them: after retrieval."""
+"""Predictors from the words in the first passages, through a relevance model of them: after retrieval."""
 
 import math
 from collections import Counter
@@ -41,7 +41,7 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages with a word. Raises UndefinedError where there is none."""
+    """Return the first `feedback_depth` passages with a word. Raises UndefinedError if there is none."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -49,7 +49,7 @@ def feedback(query: Query) -> list[Counter[str]]:
 
 
 def relevance_model(query: Query) -> Distribution:
-    """P(w|q) = Σ_D P(w|D) P(D|q) over the words of the feedback passages, P(D|q) after the query's likelihood."""
+    """P(w|q) = Σ_D P(w|D) P(D|q) over the words in the feedback passages, with P(D|q) from the query's likelihood."""
 
     def make() -> Distribution:
         passages = feedback(query)
@@ -70,7 +70,7 @@ def relevance_model(query: Query) -> Distribution:
 
 
 def _score_correlation(query: Query) -> float:
-    """Pearson's r of the ranking's scores of the feedback passages and their scores by the relevance model."""
+    """Pearson's r between the ranking's scores of the feedback passages and their scores by the relevance model."""
 
     def make() -> float:
         model, places = relevance_model(query), range(min(len(query.passages), query.settings.feedback_depth))
@@ -85,7 +85,7 @@ def _score_correlation(query: Query) -> float:
 
 
 def _likeness(query: Query, model: Distribution, passage: Counter[str]) -> float:
-    """Sum of P(w|q) ln P(w|D), less that of a passage without any of the model's words: a constant."""
+    """Sum of P(w|q) ln P(w|D), minus the sum for a passage without any of the model's words, a constant."""
     total = passage.total()
     return sum(
         model[word] * math.log1p(LAMBDA * n / total / ((1.0 - LAMBDA) * in_corpus(query, word)))
@@ -94,7 +94,7 @@ def _likeness(query: Query, model: Distribution, passage: Counter[str]) -> float
 
 
 class Clarity(Predictor):
-    """Σ P(w|q) · log2(P(w|q) / P(w|C)), P(w|q) a relevance model of the first `feedback_depth` passages.
+    """Σ P(w|q) · log2(P(w|q) / P(w|C)), where P(w|q) is a relevance model of the first `feedback_depth` passages.
 
     Cronen-Townsend, Zhou and Croft, SIGIR 2002.
     """
@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor of its name times Pearson's r of the ranking's scores and those by the relevance model.
+    """The predictor in its name, times Pearson's r between the ranking's scores and the relevance model's.
 
     Pearson's r over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """

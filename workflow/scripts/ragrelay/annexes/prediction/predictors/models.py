@@ -1,4 +1,4 @@
-"""Predictors from what models say of the context, where the configuration asks for them; before the answer."""
+"""Predictors from models' scores of the context, if the configuration requests them; before the answer."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,10 @@ from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 
 
 def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
-    """Scores called ``name`` of the context's passages that have one.
+    """The scores called ``name`` for the context's passages that have one.
 
-    Raises UndefinedError where the study has none of these, with ``missing``, where a processor changed the texts that
-    were scored, or where no passage of the context has one.
+    Raises UndefinedError with ``missing`` if the study has no such scores; also if a processor changed the scored
+    texts, or if no passage in the context has a score.
     """
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
@@ -29,8 +29,8 @@ def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
 class ContextPerplexity(Predictor):
     """exp(−mean log-probability of the tokens) of the context after `Q: {query}\\nA: `, by the generator.
 
-    The largest and smallest over its passages, exp(−mean over passages), and that of all as one text, of studies with
-    `prediction.context_perplexity`. −ln of it is PerpC of Tian et al. 2026, as their code has it.
+    The largest and smallest over its passages, exp(−mean over passages), and the value for all passages as one text, in
+    studies with `prediction.context_perplexity`. −ln of the last is PerpC of Tian et al. 2026, as in their code.
     """
 
     stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
@@ -52,9 +52,10 @@ class ContextPerplexity(Predictor):
 
 
 class RerankerScore(Predictor):
-    """Mean and largest score of the context's passages by the reranker of `prediction.reranker`.
+    """Mean and largest score of the context's passages by the reranker in `prediction.reranker`.
 
-    A plain statistic of the scores; a reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder.
+    A plain statistic of the scores; the reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a
+    cross-encoder.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
@@ -74,7 +75,7 @@ class RerankerScore(Predictor):
 
 
 class BertQpp(Predictor):
-    """Score of the query with its first passage, by the cross-encoder of `prediction.cross_encoder`.
+    """Score of the query with its first passage, by the cross-encoder in `prediction.cross_encoder`.
 
     BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict the query's measure.
     """
@@ -88,10 +89,10 @@ class BertQpp(Predictor):
 
 
 class QppGenRe(Predictor):
-    """nDCG@k of the ranking by the labels of the LLM judge of `prediction.judge`; 0 where it finds nothing relevant.
+    """nDCG@k of the ranking by the labels from the LLM judge in `prediction.judge`; 0 if it finds nothing relevant.
 
-    Σ label / log2(rank + 1), over that of the judged passages of the ranking in the best order. Meng et al., ACM TOIS
-    2025 (QPP-GenRE).
+    Σ label / log2(rank + 1), divided by the same sum for the ranking's judged passages in the best order. Meng et al.,
+    ACM TOIS 2025 (QPP-GenRE).
     """
 
     name, stage, of_k = "qpp_genre", AFTER_RETRIEVAL, True
@@ -108,9 +109,9 @@ class QppGenRe(Predictor):
 
 
 class PassageQuality(Predictor):
-    """Mean, largest and smallest quality of the context's passages, by the file of `prediction.passage_quality`.
+    """Mean, largest and smallest quality of the context's passages, from the file in `prediction.passage_quality`.
 
-    Quality does not depend on the query: QualT5, Chang et al., SIGIR 2024; as a predictor Tian et al. 2026.
+    Quality doesn't depend on the query: QualT5, Chang et al., SIGIR 2024; as a predictor Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True

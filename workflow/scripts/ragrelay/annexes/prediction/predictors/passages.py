@@ -1,4 +1,4 @@
-"""Predictors from the texts of the context: how long, how readable, how redundant; before the answer."""
+"""Predictors from the context's texts: how long, how readable, how redundant; before the answer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
@@ -15,12 +15,12 @@ OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
     "min": min,
 }
 WHOLE = "whole"
-"""The name, in the place of one of these, of the value for all passages as one text."""
+"""The name that replaces one of these for the value of all passages as one text."""
 READABILITY = tuple(INDICES)
 
 
 def readability(index: str, text: str) -> float:
-    """Compute an index of ``ragrelay.base.readability``. Raises UndefinedError for a text without words."""
+    """Compute an index from ``ragrelay.base.readability``. Raises UndefinedError for a text without words."""
     if not WORDS.search(text):
         raise UndefinedError("no word in a passage")
     return INDICES[index](text)
@@ -29,7 +29,7 @@ def readability(index: str, text: str) -> float:
 class Readability(Predictor):
     """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau or automated readability index of the context.
 
-    The mean, largest and smallest over its passages, and that of all as one text. Tian et al. 2026.
+    The mean, largest and smallest over its passages, and the value for all passages as one text. Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
@@ -55,7 +55,7 @@ class Readability(Predictor):
 
 
 class ContextLength(Predictor):
-    """Number of words of the context's k passages.
+    """Number of words in the context's k passages.
 
     A plain count.
     """
@@ -67,9 +67,9 @@ class ContextLength(Predictor):
 
 
 class Redundancy(Predictor):
-    """Mean share of the words that two of the context's passages have in common (Jaccard), over all pairs.
+    """Mean share of words that two of the context's passages have in common (Jaccard), over all pairs.
 
-    Words are stemmed and without stopwords. A plain measure of how alike they are.
+    Words are stemmed, and stopwords are removed. A plain measure of how similar they are.
     """
 
     name, stage, of_k, of_context, rising = "redundancy", AFTER_RETRIEVAL, True, True, False
@@ -83,7 +83,7 @@ class Redundancy(Predictor):
 
 
 class WordsCovered(Predictor):
-    """Share of the query's distinct words that some passage of the context has.
+    """Share of the query's distinct words that occur in at least one of the context's passages.
 
     A plain measure of coverage.
     """

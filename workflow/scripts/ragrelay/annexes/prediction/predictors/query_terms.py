@@ -1,4 +1,4 @@
-"""Predictors from the query's words alone and their statistics in the corpus: before retrieval."""
+"""Predictors from the query's words alone and their corpus statistics: before retrieval."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
 from ragrelay.annexes.prediction.terms import TermStatistics, Word, pairs_of
 
 UNKNOWN = Word(1, 1, 1.0, 1.0)
-"""A word that no passage has counts as if it stood once in one passage, as in the paper's code."""
+"""A word that no passage has counts as if it occurred once in one passage, as in the paper's code."""
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),
     "max": max,
@@ -18,13 +18,13 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def idf(statistics: TermStatistics, word: str) -> float:
-    """ln((N - df + 0.5) / (df + 0.5)), with N passages of which df have the word (Robertson and Sparck Jones 1976)."""
+    """ln((N - df + 0.5) / (df + 0.5)), with N passages, df of which have the word (Robertson and Sparck Jones 1976)."""
     df = statistics.words.get(word, UNKNOWN).passages
     return math.log((statistics.passages - df + 0.5) / (df + 0.5))
 
 
 def query_words(query: Query) -> list[str]:
-    """Return the query's words. Raises UndefinedError where all are stopwords."""
+    """Return the query's words. Raises UndefinedError if all are stopwords."""
     if not query.words:
         raise UndefinedError("no word but stopwords in the query")
     return query.words
@@ -43,7 +43,7 @@ class QueryLength(Predictor):
 
 
 class OfWords(Predictor):
-    """A number per word of the query; the mean, the largest or the sum of them."""
+    """A number per query word, combined as their mean, maximum or sum."""
 
     stage = BEFORE_RETRIEVAL
     prefix: str
@@ -57,7 +57,7 @@ class OfWords(Predictor):
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
     def of_word(self, statistics: TermStatistics, word: str) -> float:
-        """Return the number of one word."""
+        """Return one word's number."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:
@@ -66,7 +66,7 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """ln((N − df + 0.5) / (df + 0.5)) of the query's words: mean, maximum, sum; N passages, df with the word.
+    """ln((N − df + 0.5) / (df + 0.5)) for the query's words: mean, maximum, sum; N passages, df with the word.
 
     Robertson and Sparck Jones 1976; as a predictor Cronen-Townsend et al., SIGIR 2002.
     """
@@ -78,7 +78,7 @@ class Idf(OfWords):
 
 
 class Ictf(OfWords):
-    """ln(|C| / cf) of the query's words: mean, maximum, sum; |C| words in the corpus, cf times the word.
+    """ln(|C| / cf) for the query's words: mean, maximum, sum; |C| words in the corpus, cf of them the word.
 
     Kwok 1996; He and Ounis, SPIRE 2004.
     """
@@ -90,7 +90,7 @@ class Ictf(OfWords):
 
 
 class Scq(OfWords):
-    """(1 + ln cf) · ln(1 + N / df) of the query's words, their similarity to the collection: mean, maximum, sum.
+    """(1 + ln cf) · ln(1 + N / df) for the query's words, their similarity to the collection: mean, maximum, sum.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
@@ -136,9 +136,9 @@ class Scs(Predictor):
 
 
 class Pmi(Predictor):
-    """ln(N · df(a, b) / (df(a) · df(b))) of the pairs of the query's words: mean, maximum.
+    """ln(N · df(a, b) / (df(a) · df(b))) for pairs of the query's words: mean, maximum.
 
-    Pairs that no passage has together are left out. Hauff, PhD thesis, University of Twente 2010.
+    Pairs that never occur in the same passage are left out. Hauff, PhD thesis, University of Twente 2010.
     """
 
     stage = BEFORE_RETRIEVAL

@@ -1,4 +1,4 @@
-"""Predictors from the scores of the ranking: after retrieval."""
+"""Predictors from the ranking's scores: after retrieval."""
 
 import math
 
@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.predictors.query_terms import idf, query_words
 from ragrelay.annexes.prediction.subject import Array, Query, Subject, UndefinedError
 
 SAMPLES = 100
-"""Random halves that RSD draws."""
+"""How many random halves RSD draws."""
 
 
 def several(scores: Array) -> Array:
@@ -20,7 +20,7 @@ def several(scores: Array) -> Array:
 
 
 def corpus_score(query: Query) -> float:
-    """Return the mean score of the whole ranking, for the corpus's own score. Raises UndefinedError where it is 0."""
+    """Return the complete ranking's mean, which replaces the corpus's score. Raises UndefinedError if it is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")
@@ -40,7 +40,7 @@ class MaxScore(Predictor):
 
 
 class MeanScore(Predictor):
-    """Mean score of the k passages of the context.
+    """Mean score of the context's k passages.
 
     A plain statistic of the scores.
     """
@@ -56,7 +56,7 @@ class MeanScore(Predictor):
 
 
 class ScoreRatio(Predictor):
-    """Score of the first result over that of the second.
+    """Score of the first result divided by the score of the second.
 
     A plain statistic of the scores.
     """
@@ -71,7 +71,7 @@ class ScoreRatio(Predictor):
 
 
 class SigmaMax(Predictor):
-    """The largest standard deviation of the scores of the first i results, over i up to `score_depth`.
+    """The largest standard deviation of the first i results' scores, over i up to `score_depth`.
 
     Pérez-Iglesias and Araujo, SPIRE 2010.
     """
@@ -86,7 +86,7 @@ class SigmaMax(Predictor):
 
 
 class SigmaShare(Predictor):
-    """Standard deviation of the scores that are at least `score_share` of the first one's.
+    """Standard deviation of the scores that are at least `score_share` of the first result's score.
 
     Cummins, Jose and O'Riordan, SIGIR 2011 (σ_x%).
     """
@@ -103,7 +103,7 @@ class SigmaShare(Predictor):
 class Nqc(Predictor):
     """Variance of the first `score_depth` scores, times the largest IDF of the query's words.
 
-    Tian et al. 2026, whose code has it so; after Shtok et al., ACM TOIS 2012.
+    Tian et al. 2026, as in their code; after Shtok et al., ACM TOIS 2012.
     """
 
     name, stage = "nqc", AFTER_RETRIEVAL
@@ -114,9 +114,9 @@ class Nqc(Predictor):
 
 
 class NqcShtok(Predictor):
-    """Standard deviation of the first `score_depth` scores over |mean score of the whole ranking|.
+    """Standard deviation of the first `score_depth` scores, divided by |mean score of the complete ranking|.
 
-    Shtok et al., ACM TOIS 2012; the mean in the place of the corpus's score, which only some retrievers have.
+    Shtok et al., ACM TOIS 2012; the mean replaces the corpus's score, which only some retrievers have.
     """
 
     name, stage = "nqc_shtok", AFTER_RETRIEVAL
@@ -126,9 +126,9 @@ class NqcShtok(Predictor):
 
 
 class Wig(Predictor):
-    """Mean of the first `wig_depth` scores less that of the whole ranking, over √(number of words of the query).
+    """Mean of the first `wig_depth` scores minus the complete ranking's mean, divided by √(number of query words).
 
-    Zhou and Croft, SIGIR 2007; the ranking's mean in the place of the corpus's score.
+    Zhou and Croft, SIGIR 2007; the ranking's mean replaces the corpus's score.
     """
 
     name, stage = "wig", AFTER_RETRIEVAL
@@ -140,9 +140,9 @@ class Wig(Predictor):
 
 
 class Smv(Predictor):
-    """Mean of s · |ln(s / μ)| over the first `score_depth` scores s of mean μ, over the mean of the whole ranking.
+    """Mean of s · |ln(s / μ)| over the first `score_depth` scores s with mean μ, divided by the ranking's mean.
 
-    Tao and Wu, CIKM 2014; the ranking's mean in the place of the corpus's score.
+    Tao and Wu, CIKM 2014; the ranking's mean replaces the corpus's score.
     """
 
     name, stage = "smv", AFTER_RETRIEVAL
@@ -155,9 +155,10 @@ class Smv(Predictor):
 
 
 class Rsd(Predictor):
-    """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, over |mean score of the ranking|.
+    """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
 
-    σ: of the half's scores; w: its mean score less the smallest score. After Roitman, Erera and Weiner, ICTIR 2017.
+    σ: the standard deviation of the half's scores; w: its mean score minus the smallest score. After Roitman, Erera and
+    Weiner, ICTIR 2017.
     """
 
     name, stage = "rsd", AFTER_RETRIEVAL

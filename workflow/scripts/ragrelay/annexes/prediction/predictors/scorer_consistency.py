@@ -1,4 +1,4 @@
-"""Predict from the self-consistency of the answers over seeds, by the scorers that the configuration names."""
+"""Predict from the answers' self-consistency over seeds, by the scorers that the configuration names."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,15 +13,15 @@ OWN = (Consistency.base, ConsistencyF1.base)
 
 
 def scorers_of(names: Iterable[str]) -> list[str]:
-    """Return the scorers in the names of predictors, each once."""
+    """Return the scorers in the predictors' names, without repetitions."""
     bases = (name.removeprefix(PREFIX) for name in names)
     return list(dict.fromkeys(base[len(START) :] for base in bases if base.startswith(START) and base not in OWN))
 
 
 class ScorerConsistency(Predictor):
-    """Mean score (F1, where the scorer has it) of every two answers to the same prompt, by the scorer of its name.
+    """Mean score (F1, if the scorer has it) between every two answers to the same prompt, by the scorer in its name.
 
-    Of the scorers of `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore (Zhang et
+    For the scorers in `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore (Zhang et
     al., ICLR 2020).
     """
 
