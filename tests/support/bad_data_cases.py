@@ -90,7 +90,7 @@ DATA_CASES = {
         Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
         Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
         Case("Scores that rise with the rank", file(RUN, "q1 Q0 d1 1 0.2 mine\nq1 Q0 d2 2 0.9 mine\n")),
-        Case("Ranks that are no numbers, though they count", both(
+        Case("Ranks that aren't numbers, although they count", both(
             file(RUN, "q1 Q0 d1 first 2.5 mine\n"), key("retrievers.my-run.ranked_by", "ranks")
         )),
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
@@ -98,7 +98,7 @@ DATA_CASES = {
         Case("No such file", without(RUN)),
         Case("No such file of passages", key("retrievers.my-run.passages", "mine.jsonl")),
         Case("Passage of a file that the collection has", brought('{"doc_id": "d1", "text": "rice"}')),
-        Case("Passage of a file for a qid that is no text", brought('{"doc_id": "x1", "text": "rice", "qid": [1]}')),
+        Case("Passage in a file with a qid that isn't text", brought('{"doc_id": "x1", "text": "rice", "qid": [1]}')),
         Case("Filler from a file without the file", key("retrievers.rel.filler", "file")),
     ],
     "Answers judged by a generator": [
@@ -126,7 +126,7 @@ DATA_CASES = {
         Case("A panel with another utility than its judges", panel(["judged", "more"], utility="relative")),
         Case("A panel of a judge that thinks", both(panel(["judged", "more"]), thinking())),
         Case("A judge shown less than one reference", judging(best=0)),
-        Case("A judge of gold answers that are not there", judging(references="gold")),
+        Case("A judge of gold answers that don't exist", judging(references="gold")),
         Case("A judge without a token for a word", both(
             judging(), judge_template('question: "{query} {references} {answer}"'), few_words
         )),
@@ -179,7 +179,7 @@ DATA_CASES = {
         Case("An answer from more passages than its k", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "docnos": ["d1", "d3"]}'
         )),
-        Case("An answer whose k is no number", answered(
+        Case("An answer with a k that isn't a number", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": NaN}'
         )),
         Case("A zero-shot answer from passages", answered(
@@ -191,7 +191,7 @@ DATA_CASES = {
         Case("A citation of no reference", answered(
             '{"topic_id": "q2", "references": ["d1"], "answer": [{"text": "tea", "citations": [1]}]}'
         )),
-        Case("Cited sentences that are not the answer's", answered(
+        Case("Cited sentences that don't make up the answer", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "cited_sentences": '
             '[{"text": "rice", "citations": ["d1"]}]}'
         )),

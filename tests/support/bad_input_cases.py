@@ -175,7 +175,7 @@ CASES = {
         Case("Weights that are something else", model_file("model.safetensors", b"version https://git-lfs\n" * 9)),
         Case("Cut weights", model_file("model.safetensors", lambda before: before[:-9])),
         Case("Weights cut in their header", model_file("model.safetensors", lambda before: before[:90])),
-        Case("List of weights that are not there", model_file(
+        Case("Index of weights that don't exist", model_file(
             "model.safetensors.index.json", b'{"weight_map": {"a": "model-00001-of-00002.safetensors"}}')),
         Case("Empty tokenizer", model_file("tokenizer.json", b"")),
         Case("Cut tokenizer", model_file("tokenizer.json", lambda before: before[: len(before) // 2])),
@@ -188,7 +188,7 @@ CASES = {
             "tokenizer.json", lambda before: with_tokens(before, {"<think>": False, "</think>": False}))),
         Case("Chat template with thought marks, without the key thinking", model_file(
             "chat_template.jinja", b"{{ messages[0].content.split('</think>')[-1] }}")),
-        Case("Thinking that is neither marks nor none", key("generators.lm.thinking", "off")),
+        Case("Thinking with neither marks nor none", key("generators.lm.thinking", "off")),
         Case("End mark of thought in its start mark", key("generators.lm.thinking", ["<think>", "think>"])),
         Case("Impossible date for a chat template", both(
             model_file("chat_template.jinja", CLOCK), key("generators.lm.chat", True),
@@ -208,7 +208,7 @@ CASES = {
         Case("Endpoint's address without http(s)", endpoint(base_url="ftp://host/v1")),
         Case("Endpoint's address without a host", endpoint(base_url="localhost:8000")),
         Case(
-            "Endpoint's address in the environment that is none",
+            "Invalid endpoint address in the environment",
             both(set_variable("OPENAI_BASE_URL", "host/v1"), key("generators.lm", SERVED)),
         ),
         Case("Key of an endpoint's requests that ragrelay sets", endpoint(extra_body={"stream": True})),
@@ -225,7 +225,7 @@ CASES = {
         Case("Template with a part twice", line("prompts/plain.yaml", 'context: "{text}"')),
         Case("Template with a swapped part without a placeholder", line("prompts/plain.yaml", 'swapped: "{query}"')),
         Case("Template that is nested too deeply", file("prompts/plain.yaml", "zeroshot: " + "[" * 100_000)),
-        Case("Template that is no YAML", file("prompts/plain.yaml", 'zeroshot: "x\n')),
+        Case("Template that isn't YAML", file("prompts/plain.yaml", 'zeroshot: "x\n')),
         Case("Cache below a file", key("cache_dir", "small.run/cache")),
         Case("Braces in the cache's path", key("cache_dir", "cache/{user}")),
         Case("NUL in the cache's path", key("cache_dir", "cache\0")),

@@ -57,7 +57,7 @@ BAD_INPUT = {
             "Labels by a scorer without bounds",
             annotated("erag", ERAG_KIND, key("scorers.minilm", {"kind": "length"})),
         ),
-        Case("Labels from gold answers that are not there", annotated("gold", {"gold": {"kind": "containment"}})),
+        Case("Labels from gold answers that don't exist", annotated("gold", {"gold": {"kind": "containment"}})),
         Case("Labels without a cutoff above 1", annotated("qrels", QRELS_KIND, key("grid.k", [1]))),
         Case("Labels deeper than the contexts", annotated("qrels", QRELS_KIND, key("annotation_depth", 80))),
         Case(
@@ -70,7 +70,7 @@ BAD_INPUT = {
             file("prompts/bare.yaml", NO_CONTEXTS),
         )),
         Case("Labels from a file that isn't there", annotated("people", PEOPLE)),
-        Case("A file of labels with a grade that is no number", annotated("people", PEOPLE, file(
+        Case("A file of labels with a grade that isn't a number", annotated("people", PEOPLE, file(
             "people.qrels", "q1 0 d1 good\n"
         ))),
         Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
@@ -78,7 +78,7 @@ BAD_INPUT = {
             "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
         Case("Labels for other queries only", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
         Case("Labels for other passages only", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
-        Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
+        Case("People that aren't a source in the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
         Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
     ],

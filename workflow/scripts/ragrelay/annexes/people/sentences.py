@@ -137,7 +137,7 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
 
 def _estimate(row: Row) -> str:
     what = _pair(row) + (" where it ranks a query better" if row["quantity"] == SLOPE else "")
-    where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order: by people, {what}"
+    where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order: by human scores, {what}"
     if row["low"] is None:
         of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
         return f"{where}: no interval ({row['reason']}; {of})."

@@ -20,12 +20,12 @@ class JudgeEvidence(Question):
     asks, reads = "judge_evidence", "read_evidence_judgements"
     does = (
         "Ask whether evidence refers to an external source, into the store.",
-        "Read how probable yes is for every piece of evidence.",
+        "Read the probability of yes for each piece of evidence.",
     )
     key = "{claims}"
     made: ClassVar = {
         "judged": StudyFile("acu/{claims}/judged_evidence.parquet", "read_evidence_judgements",
-            "whether the evidence refers to an external source, by a model's judgement",
+            "whether the evidence refers to an external source, according to a model",
             "ragrelay.annexes.acu.judged_evidence:COLUMNS"),
     }  # fmt: skip
 

@@ -18,13 +18,13 @@ class ScoreClaims(Question):
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
-    does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
+    does = ("Score claims' labels by a generator, into the store.", "Compute ACU for each claim–evidence pair.")
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
-        "the log-probabilities that were asked for, by their keys in the cache",
+        "the requested log-probabilities, with their keys in the cache",
         "ragrelay.annexes.acu.stage_columns:CLAIM_REQUESTS")  # fmt: skip
     made: ClassVar = {
-        "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
+        "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "each pair's ACU",
             "ragrelay.annexes.acu.pairs:COLUMNS"),
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ class CheckPassages(JudgePassages):
     follows = JudgePassages
     made: ClassVar = {
         "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",
-            "the scores of the checks of a judge of passages", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
+            "the scores of a passage judge's checks", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

@@ -27,7 +27,7 @@ class JudgePassages(Question):
         "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
             "ragrelay.annexes.labels.stage_columns:JUDGED_LABELS"),
         "left_out": StudyFile("{dataset}/annotations/llm/{source}/{judge}.left_out.json", "label_by_judge",
-            "count of the questions whose words have little of a judge's probability"),
+            "count of questions whose words have little of a judge's probability"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

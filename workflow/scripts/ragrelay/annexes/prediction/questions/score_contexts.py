@@ -21,7 +21,7 @@ class ScoreContexts(AboutRetrievers):
     does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
     asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
         "compute_context_likelihoods",
-        "the log-probabilities of contexts that were asked for, by their keys in the cache",
+        "the requested log-probabilities of contexts, with their keys in the cache",
         "ragrelay.annexes.prediction.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
