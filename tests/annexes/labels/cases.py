@@ -78,7 +78,7 @@ BAD_INPUT = {
             "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
         Case("Labels for other queries only", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
         Case("Labels for other passages only", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
-        Case("People that aren't a source in the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
+        Case("People that aren't a grid source", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
         Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
     ],
