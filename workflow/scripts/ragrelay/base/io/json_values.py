@@ -16,7 +16,7 @@ def json_fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):
-        return "JSON that is nested too deeply"
+        return "JSON that is nested without end"
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.object[error.start]:#04x}, which is no UTF-8"
     return "a number of more than 4,300 digits"

@@ -13,7 +13,7 @@ LITTLE = 0.5
 """The words have little of the probability below this mass."""
 MANY = 0.1
 """Questions with little are many if they are more than this share."""
-OTHERWISE = "the judge mostly says something else, so its shares of these words mean little"
+OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
     "total probability of all words that were requested together, before it is divided among them; empty if the reply "
@@ -35,7 +35,7 @@ def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = Non
     if known.is_empty():
         return []
     count, mean = int((known < LITTLE).sum()), float(known.to_numpy().mean())
-    what = f"questions in which {' or '.join(words)} together have less than half of the judge's probability"
+    what = f"questions in which {' or '.join(words)} have together less than half of the judge's probability"
     named = {} if judge is None else {"judge": judge}
     counted = {"what": what, "count": count, "of": {**named, "questions": known.len(), "mean_mass": round(mean, 4)}}
     if mean >= LITTLE and count <= MANY * known.len():
