@@ -107,12 +107,13 @@ def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.D
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
     """Bound the verdicts of panels in a ``table`` with several scorers, and drop the rows of their parts."""
-    tables = []
-    for (scorer,), rows in table.group_by("scorer", maintain_order=True):
-        of_parts = table.filter(pl.col("scorer").str.starts_with(f"{scorer}{WITHOUT_JUDGE}"))
+    placed = table.with_row_index("place")
+    of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
+    tables = [placed.clear()]
+    for scorer, rows in of_scorer.items():
+        of_parts = {name: part for name, part in of_scorer.items() if name.startswith(f"{scorer}{WITHOUT_JUDGE}")}
         parts = {
-            str(part).split(WITHOUT_JUDGE)[1]: own for (part,), own in of_parts.group_by("scorer", maintain_order=True)
+            name.split(WITHOUT_JUDGE)[1]: part.with_columns(scorer=pl.lit(scorer)) for name, part in of_parts.items()
         }
-        renamed = {judge: own.with_columns(scorer=pl.lit(scorer)) for judge, own in parts.items()}
-        tables += [] if WITHOUT_JUDGE in str(scorer) else [bounded(rows, renamed)]
-    return pl.concat(tables) if tables else table
+        tables += [] if WITHOUT_JUDGE in scorer else [bounded(rows, parts)]
+    return pl.concat(tables).sort("place").drop("place")
