@@ -1,7 +1,8 @@
 """A study with battles from its first job to its page: what is asked, what a change reruns, what the plan counts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 import pytest
@@ -21,7 +22,6 @@ FOLDER = "small/battles"
 
 
 def add_battles(study: Changes) -> None:
-    study.grid(retrievers=["bm25", "rel"], orderings=["descending"])
     study.config["battles"] = BATTLES
     queries = pl.read_parquet(study.folder / "results/small/small/collection/queries.parquet")["qid"].to_list()
     lines = [f"{qid},{order},{vote},2" for place, qid in enumerate(queries)
@@ -32,7 +32,7 @@ def add_battles(study: Changes) -> None:
 
 @pytest.fixture(scope="module")
 def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """The study, run to its page."""
+    """The study, which has its answers, run to its page again with battles."""
     there = finished.copied_to(tmp_path_factory.mktemp("battles") / "study")
     with changed(there, add_battles):
         there.snakemake("plan")
@@ -45,9 +45,9 @@ def votes(study: Sandbox, battle: str) -> pl.DataFrame:
     return pl.read_parquet(study.results / f"{FOLDER}/{battle}/demo-lm/votes.parquet")
 
 
-def answers(study: Sandbox, retriever: str, k: int, seed: int) -> dict[str, str]:
-    path = study.results / f"small/answers/demo-lm/{retriever}/descending/k{k}/seed{seed}.parquet"
-    return dict(pl.read_parquet(path).select("qid", "answer").iter_rows())
+def answers(study: Sandbox, retriever: str, cell: Mapping[str, Any]) -> dict[str, str]:
+    path = "small/answers/demo-lm/{}/{ordering}/k{k}/seed{seed}.parquet".format(retriever, **cell)
+    return dict(pl.read_parquet(study.results / path).select("qid", "answer").iter_rows())
 
 
 def test_every_pair_of_answers_is_asked_about_in_both_orders_once(study: Sandbox) -> None:
@@ -61,7 +61,7 @@ def test_every_pair_of_answers_is_asked_about_in_both_orders_once(study: Sandbox
     assert before["to_make"].sum() == before["asked"].sum() == receipt["asked"] > 0
     assert receipt["asked"] % distinct == 0, "as many tokens for each question"
     for row in votes(study, "judged").iter_rows(named=True):
-        sides = [answers(study, name, row["k"], row["seed"])[row["qid"]] for name in ("rel", "bm25")]
+        sides = [answers(study, row[name], row)[row["qid"]] for name in ("retriever", "against")]
         assert row["asked"] == (sides[0] != sides[1]), sides
         assert row["score"] == (row["score_first"] + row["score_second"]) / 2
         assert row["asked"] or row["score"] == 0.5
@@ -71,20 +71,24 @@ def test_every_pair_of_answers_is_asked_about_in_both_orders_once(study: Sandbox
     assert study.planned() == {}, "nothing is left to do"
 
 
+def win_rate(study: Sandbox, battle: str) -> float:
+    """Of rel in the primary cell."""
+    wins = pl.read_csv(study.results / f"{FOLDER}/{battle}/demo-lm/wins.csv")
+    rate: float = wins.filter(retriever="rel", ordering="descending", k=2)["win_rate"].item()
+    return rate
+
+
 def test_votes_from_a_file_and_a_panel_take_the_same_path(study: Sandbox) -> None:
     """The votes are for k = 2 and the first seed: rel wins both orders, but ties in one for the first query."""
     voted = votes(study, "voted")
     assert voted.select("k", "seed").unique().rows() == [(2, 1)]
     assert sorted(voted["score"])[:2] == [0.75, 1.0] and voted["score"].sum() == voted.height - 0.25
-    wins = pl.read_csv(study.results / f"{FOLDER}/voted/demo-lm/wins.csv")
-    assert wins["win_rate"].item() == pytest.approx(1 - 0.25 / voted.height)
-    panel = pl.read_csv(study.results / f"{FOLDER}/panel/demo-lm/wins.csv").filter(k=2)
-    rates = [
-        pl.read_csv(study.results / f"{FOLDER}/{name}/demo-lm/wins.csv").filter(k=2)["win_rate"].item()
-        for name in ("judged", "best", "voted")
-    ]
-    assert panel["win_rate"].item() == pytest.approx(sum(rates) / 3)
-    judges = pl.read_csv(study.results / f"{FOLDER}/panel/demo-lm/judges.csv").filter(quantity="without")
+    rates = [win_rate(study, name) for name in ("judged", "best", "voted")]
+    assert rates[2] == pytest.approx(1 - 0.25 / voted.height)
+    assert win_rate(study, "panel") == pytest.approx(sum(rates) / 3)
+    judges = pl.read_csv(study.results / f"{FOLDER}/panel/demo-lm/judges.csv").filter(
+        quantity="without", retriever="rel"
+    )
     assert judges["judge"].to_list() == ["judged", "best", "voted"]
     left_out = json.loads((study.results / f"{FOLDER}/voted/demo-lm/votes.left_out.json").read_text(encoding="utf-8"))
     assert [row["count"] for row in left_out] == [0, 0, 0, 0]
