@@ -37,7 +37,7 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
 def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
     """Show the agreement of a battle with each scorer's P."""
     return table_of(
-        study["battle_agreement"], *WHERE, *PAIR, name("with_scorer"), name("references"), between("ρ", "rho"),
+        study["battle_agreement"], *WHERE, *PAIR, name("P by", "with_scorer"), name("references"), between("ρ", "rho"),
         numeric("equal signs", "same_sign", share), numeric("expected by chance", "by_chance", share),
         numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
     )  # fmt: skip

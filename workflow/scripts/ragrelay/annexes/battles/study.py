@@ -21,6 +21,10 @@ class BattleShown(ShownTables):
     }
 
     @property
+    def title(self) -> str:
+        return f"{self.keys['dataset']} · {self.keys['generator']}"
+
+    @property
     def battle(self) -> Mapping[str, Any]:
         """The battle: kind, opponent, judges, generator, systems."""
         battle: Mapping[str, Any] = self.params["battles"][self.keys["battle"]]
