@@ -8,6 +8,7 @@ from ragrelay.annexes.battles.outputs import RESULT_TABLES
 from ragrelay.annexes.battles.page_tables import PER
 from ragrelay.annexes.battles.study import BattleShown
 from ragrelay.annexes.battles.wins import LOSES, WINS
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, share, with_interval
 from ragrelay.report.display.tables import Row
@@ -38,19 +39,21 @@ def battle_answer(study: BattleShown) -> Conclusion:
 
 
 def _verdict(row: Row) -> str:
-    retriever, against = row["retriever"], _named(row["against"])
+    retriever, against = _answers(row["retriever"]), _answers(row["against"])
     if row["verdict"] in (WINS, LOSES):
         winner, loser = (retriever, against) if row["verdict"] == WINS else (against, retriever)
-        return f"Answers with {winner} win more often than they lose against {loser}".replace(
-            "Answers with answers without context win", "Answers without context win"
-        )
+        return f"{winner[0].upper()}{winner[1:]} win more often than they lose against {loser}"
     if row["verdict"] == TOO_FEW:
         return f"Too few votes to compare {retriever} with {against}"
-    return f"We do not know whether answers with {retriever} or {against} win more often"
+    return f"We do not know whether {retriever} or {against} win more often"
 
 
-def _named(system: str) -> str:
-    return "answers without context" if system == "zeroshot" else system
+def _answers(system: str) -> str:
+    return "answers without context" if system == ZEROSHOT else f"answers with {system}"
+
+
+def _pair(row: Row) -> str:
+    return f"{row['retriever']} against {_answers(ZEROSHOT) if row['against'] == ZEROSHOT else row['against']}"
 
 
 def _rate(row: Row) -> str:
@@ -84,8 +87,7 @@ def battle_sentences(study: BattleShown) -> list[str]:
 def _bias(row: Row) -> str:
     if row["contradicting"] is None:
         return ""
-    pair = f"{row['retriever']} against {_named(row['against'])}"
-    said = f"{pair}: {share(row['contradicting'])} of the pairs asked in both orders have contradicting votes"
+    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs asked in both orders have contradicting votes"
     bias, low, high = row["order_bias"], row["bias_low"], row["bias_high"]
     which = "second" if bias < 0 else "first"
     if low is not None and (low > 0 or high < 0):
@@ -129,7 +131,7 @@ def _agreement(study: BattleShown) -> list[str]:
     told = []
     first = study.primary("battle_agreement").filter(against=study.battle["opponent"])
     for row in first.unique(["retriever", "with_scorer"], keep="first", maintain_order=True).to_dicts():
-        pair = f"{row['retriever']} against {_named(row['against'])}"
+        pair = _pair(row)
         if row["rho"] is None:
             told.append(f"{pair}: no agreement with P by {row['with_scorer']} ({row['reason']}).")
             continue
