@@ -40,7 +40,7 @@ def test_the_winner_is_the_subject() -> None:
     assert said(verdict=LOSES).startswith("Answers with bm25 win more often than they lose against answers with dense:")
     assert said(verdict=LOSES, against="zeroshot").startswith("Answers without context win more often than they lose")
     assert said(verdict=UNDECIDED, reason="not without j2").endswith("over 36 queries (not without j2).")
-    assert said(verdict=TOO_FEW).startswith("Too few votes to compare answers with dense with answers with bm25")
+    assert said(verdict=TOO_FEW).startswith("Too few votes on answers with dense and answers with bm25")
 
 
 def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
@@ -63,6 +63,8 @@ def test_order_bias_and_pairs_without_a_vote() -> None:
     none = battle_sentences(shown(battle_wins=[{**WON, "bias_high": 0.01, "same": 0.0, "left_out": 0}]))
     assert none[0].endswith("no order bias is found: being named first adds −0.100 [−0.180, 0.010] to a score.")
     assert len(none) == 1
+    few = {**WON, "bias_low": None, "bias_high": None, "same": 0.0, "left_out": 0}
+    assert battle_sentences(shown(battle_wins=[few])) == [f"{bias.partition(';')[0]}."]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _verdict(row: Row) -> str:
         winner, loser = (retriever, against) if row["verdict"] == WINS else (against, retriever)
         return f"{winner[0].upper()}{winner[1:]} win more often than they lose against {loser}"
     if row["verdict"] == TOO_FEW:
-        return f"Too few votes to compare {retriever} with {against}"
+        return f"Too few votes on {retriever} and {against}"
     return f"We do not know whether {retriever} or {against} win more often"
 
 
@@ -90,7 +90,9 @@ def _bias(row: Row) -> str:
     said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs asked in both orders have contradicting votes"
     bias, low, high = row["order_bias"], row["bias_low"], row["bias_high"]
     which = "second" if bias < 0 else "first"
-    if low is not None and (low > 0 or high < 0):
+    if low is None:
+        return f"{said}."
+    if low > 0 or high < 0:
         ends = sorted((abs(low), abs(high)))
         return f"{said}; being named {which} adds {with_interval(abs(bias), *ends)} to a score."
     shown = with_interval(bias, low, high)
