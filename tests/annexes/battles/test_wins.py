@@ -41,7 +41,7 @@ def test_a_querys_score_is_the_mean_over_orders_and_seeds() -> None:
     assert scored.qids.to_list() == ["q00", "q01"] and scored.y.tolist() == [0.25, -0.25]
     found = row(both)
     assert found["win_rate"] == 0.5 and found["n"] == 2 and found["n_decided"] == 2
-    assert found["verdict"] == TOO_FEW and found["reason"] == "2 queries, 12 needed"
+    assert found["verdict"] == TOO_FEW and found["reason"] == "2 queries, 12 needed" and "low" not in found
 
 
 def test_a_verdict_needs_eight_decided_queries_of_twelve() -> None:

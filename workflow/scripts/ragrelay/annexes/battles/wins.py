@@ -16,7 +16,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.kappa import cohens_kappa, tables_by_query
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, WORDS_AT_LEAST, few_pairs
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, WORDS_AT_LEAST, few_pairs
 from ragrelay.annexes.battles.votes import KEY
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -180,7 +180,7 @@ class PairScores:
         row["win_rate"] = float(y.mean()) + 0.5
         if (reason := mean_tests.few(y, self.cluster)) is not None:
             reason = reason.replace(" differ,", f" have a score other than {TIE},")
-        if not is_constant(y) and len(y) > 1:
+        if not is_constant(y) and len(y) >= QUERIES_AT_LEAST:
             low, high = (float(end[0]) for end in mean_tests.cautious(y, self.cluster).interval(level))
             if np.isfinite([low, high]).all():
                 row |= {"low": max(low + 0.5, 0.0), "high": min(high + 0.5, 1.0)}
