@@ -171,12 +171,16 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 rankings=rankings(tmp_path),
                 qrels=judgements(tmp_path),
                 clusters=[],
+                parts=[],
                 scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
                 answers=[],
             ),
             output=named(**tables),
             params=SimpleNamespace(
-                patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
+                patterns=MEASURES
+                | PROMPTS
+                | RANKINGS
+                | {"scores": SCORES["scores"], "answers": "{retriever}", "parts": "{scorer}/{table}.csv"},
                 kinds=KINDS,
                 draws={"resamples": 200, "seed": 0},
                 reference_retriever="rel",
@@ -239,12 +243,16 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             rankings=rankings(tmp_path),
             qrels=judgements(tmp_path),
             clusters=[],
+            parts=[],
             scores=[str(path) for name, path in scores.items() if name != "zeroshot"],
             answers=[],
         ),
         output=named(**tables),
         params=SimpleNamespace(
-            patterns=MEASURES | PROMPTS | RANKINGS | {"scores": SCORES["scores"], "answers": "{retriever}"},
+            patterns=MEASURES
+            | PROMPTS
+            | RANKINGS
+            | {"scores": SCORES["scores"], "answers": "{retriever}", "parts": "{scorer}/{table}.csv"},
             kinds=KINDS,
             draws={"resamples": 50, "seed": 0},
             reference_retriever=reference,
