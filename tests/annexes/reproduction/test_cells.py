@@ -159,7 +159,7 @@ def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
         in " ".join(filled["sentences"])
     )
     (part,) = filled["parts"]
-    table = next(item["table"] for item in part["items"] if item["title"].startswith("Every cell"))
+    table = next(item["table"] for item in part["items"] if item["title"].startswith("Each cell compared"))
     assert len(table.rows) == found.height
     text = cells_latex(shown)
     assert text.count(r"\textbf") == 24 + 1 and text.count(r"\ddagger") >= 2 * 3 * 2

@@ -166,7 +166,7 @@ def test_gold_answers_brought_along(catalogued: str, tmp_path: Path) -> None:
     assert kind.files(tmp_path) == [tmp_path / "gold.jsonl"]
     kind.check("config key 'datasets.mine", study)
     kind.check_gold("config key 'datasets.mine", study, "gold answers")
-    for change, found in (({"answers": "none.jsonl"}, "no file"), ({"id": "ragrelay-test/three"}, "a file, and")):
+    for change, found in (({"answers": "none.jsonl"}, "no file"), ({"id": "ragrelay-test/three"}, "a file, although")):
         with pytest.raises(InputError, match=f"'datasets.mine.answers': found {found}"):
             DATASET_KINDS.of(definition | change).check("config key 'datasets.mine", study)
 
