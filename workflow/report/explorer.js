@@ -93,7 +93,8 @@
       const [, , finish, tokens, dropped] = cell.answers[members[0]];
       const score = scores[members[0]];
       const seeds = members.map((at) => cell.answers[at][0]).join(", ");
-      const facts = [`P ${number(score?.[0])}`, `${tokens ?? "unknown"} tokens`];
+      const scored = cell.means || Object.keys(cell.scores).length;
+      const facts = [...(scored ? [`P ${number(score?.[0])}`] : []), `${tokens ?? "unknown"} tokens`];
       if (finish === "length") facts.push("cut at max_tokens");
       else if (finish !== "stop") facts.push(`ended by ${finish}`);
       if (dropped) facts.push(`${dropped} passages left out of the prompt to fit the window`);
@@ -140,7 +141,7 @@
   const blockOf = (value, block, references, colours) => make("section", { class: "block" }, make("h3", {}, block.title),
     ...block.rows.flatMap((row) => [
       make("h4", {}, row.title),
-      row.text === null ? null : make("blockquote", { lang: "" }, row.text),
+      row.text ? make("blockquote", { lang: "" }, row.text) : null,
       make("div", { class: "cells" }, ...row.lists.map((cell) => {
         const context = cell.context.length ? contextOf(value, cell, new Map(), references) : null;
         const article = make("article", { "data-of": cell.retriever }, make("h5", {}, tools.shown(cell.retriever)),
