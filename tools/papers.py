@@ -39,7 +39,7 @@ def table(rows: list[dict[str, str]]) -> str:
         cells = (row["item"], row["about"], way, row["gpu_hours"], row["state"] + letter, places)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     for number, (command, needs) in enumerate(ways, 1):
-        lines.append(f"\n({number}) `{command}`" + (f" needs: {needs}." if needs else ""))
+        lines.append(f"\n({number}) `{command}`" + (f" needs {needs}." if needs else ""))
     lines += [f"\n({letter}) {reason}." for letter, reason in zip(string.ascii_lowercase, reasons, strict=False)]
     return "\n".join(lines)
 

@@ -39,7 +39,7 @@ CASES = {
         Case("A folder", lambda _: Path("config/config.yaml").mkdir(parents=True)),
         Case("Latin-1", catalogue_file("study: mine\nnote: café\n".encode("latin-1"))),
         Case("UTF-16", catalogue_file("study: mine\n".encode("utf-16"))),
-        Case("Tab in place of blanks", catalogue_file("study: mine\ngrid:\n\tk: [1]\n")),
+        Case("Tab instead of spaces", catalogue_file("study: mine\ngrid:\n\tk: [1]\n")),
         Case("Tag of Python", catalogue_file("study: mine\ncache_dir: !!python/object/apply:os.getcwd []\n")),
         Case("Two documents", catalogue_file("study: mine\n---\nstudy: yours\n")),
         Case("Anchor that contains itself", catalogue_file("study: mine\ngrid: &a\n  k: *a\n")),
@@ -93,7 +93,7 @@ CASES = {
         ),
         Case("Name with a slash", lambda config: config["retrievers"].update({"../up": {"kind": "bm25"}})),
         Case("Name that starts with a dot", key("study", ".v1")),
-        Case("Name with a blank", key("study", "my study")),
+        Case("Name with a space", key("study", "my study")),
         Case(
             "Two sections with one file name",
             both(
@@ -159,7 +159,7 @@ CASES = {
         Case("Anchors within anchors", file("my-study.yaml", "study: mine\n" + ANCHORS)),
         Case("Access token in the configuration", key("generators.lm.model", "hf_" + "x" * 34)),
         Case("API key as a model's name", key("generators.lm.model", "sk-" + "1234567890abcdef" * 2)),
-        Case("API key in place of its variable's name", endpoint(api_key_env="0123456789abcdef" * 2)),
+        Case("API key instead of its variable's name", endpoint(api_key_env="0123456789abcdef" * 2)),
         Case("Password in an endpoint's address", endpoint(base_url="https://me:hunter2@host/v1")),
         Case("Key in the query of an endpoint's address", endpoint(base_url="https://host/v1?api_key=hunter2")),
         Case("Random text in any key", key("generators.lm.notice", "made by aB3dE6gH9jK1mN4pQ7sT2vW5xY8zA0cF")),

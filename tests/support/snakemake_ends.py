@@ -47,7 +47,7 @@ ENDS = [
     End("Overlay that is a folder", FILE, FOLDER, "name the file in it"),
     End("Overlay in Latin-1", FILE, "study: café\n".encode("latin-1"), "save it as UTF-8"),
     End("Overlay in UTF-16", FILE, "study: mine\n".encode("utf-16"), "save it as UTF-8"),
-    End("Tab in place of blanks", FILE, b"study: mine\ngrid:\n\tk: [1]\n", "write blanks"),
+    End("Tab instead of spaces", FILE, b"study: mine\ngrid:\n\tk: [1]\n", "indent with spaces"),
     End("Tag of Python", FILE, b"study: !!python/object/apply:os.getcwd []\n", "write plain values"),
     End("Two documents", FILE, b"study: mine\n---\nstudy: yours\n", "remove the line `---`"),
     End("Overlay without keys", FILE, b"- study\n", "write keys with values"),

@@ -57,7 +57,7 @@ def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
 
 def test_order_bias_and_pairs_without_a_vote() -> None:
     bias, counts = battle_sentences(shown(battle_wins=[WON]))
-    assert bias == ("dense against bm25: 25% of the pairs asked in both orders have contradicting votes; being named "
+    assert bias == ("dense against bm25: 25% of the pairs asked in both orders have contradictory votes; being named "
                     "second adds 0.100 [0.020, 0.180] to a score.")  # fmt: skip
     assert "50% with dense" in counts and "a vote can’t be read: 2 with dense" in counts
     none = battle_sentences(shown(battle_wins=[{**WON, "bias_high": 0.01, "same": 0.0, "left_out": 0}]))

@@ -143,7 +143,7 @@ class Annex:
 
     @property
     def name(self) -> str:
-        """The annex's name: its folder's, or its package's entry point's."""
+        """The annex's name, taken from its folder or from its package's entry point."""
         return next(name for name, package in packages().items() if package == self.package)
 
     @property

@@ -31,7 +31,7 @@ def check_file_names(grid: GridSettings) -> None:
 
 
 def expanded(key: str, path: str) -> str:
-    """Replace ``~`` by the home directory in ``path``. Raises InputError for an unknown user or a shell variable."""
+    """Replace ``~`` with the home directory in ``path``. Raises InputError for an unknown user or a shell variable."""
     if VARIABLE.search(path):
         raise InputError(f"config key {key!r}", repr(path), "a path without shell variables")
     try:

@@ -29,6 +29,8 @@ def check_file(path: Path) -> None:
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, InputError):
             raise
+        if "4300 digits" in str(error):
+            raise InputError(path, "an integer with more than 4,300 digits", expected) from None
         raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
     if not isinstance(data, dict):
         raise InputError(path, "nothing" if data is None else f"a {type(data).__name__}", expected)

@@ -68,7 +68,7 @@ class Retriever(Kind):
             task: Queries, collection and other data.
 
         Returns:
-            Columns qid, docno, score, in any order; a higher score ranks first.
+            Columns qid, docno and score, in any order; higher scores rank first.
         """
         raise NotImplementedError
 

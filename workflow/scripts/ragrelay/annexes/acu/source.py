@@ -59,7 +59,7 @@ class ClaimFormat(Kind):
             The rows, each with its place for messages.
 
         Raises:
-            InputError: The file has another format.
+            InputError: The file is not in this format.
         """
         raise NotImplementedError
 

@@ -16,7 +16,7 @@ from ragrelay.report.facts import TableRow
 
 QUESTION = "Which answer does a judge prefer?"
 MOST_CONTRADICTING = 0.5
-"""Share of contradicting votes above which a judge is said to follow the order of the answers."""
+"""Share of contradictory votes above which a judge is said to follow the order of the answers."""
 SLOPES = {
     relay.IT_IS: "Where a retriever’s list is better than usual, its answer wins more often",
     relay.IT_IS_NOT: "Where a retriever’s list is better than usual, its answer wins less often",
@@ -87,7 +87,7 @@ def battle_sentences(study: BattleShown) -> list[str]:
 def _bias(row: Row) -> str:
     if row["contradicting"] is None:
         return ""
-    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs asked in both orders have contradicting votes"
+    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs asked in both orders have contradictory votes"
     bias, low, high = row["order_bias"], row["bias_low"], row["bias_high"]
     which = "second" if bias < 0 else "first"
     if low is None:

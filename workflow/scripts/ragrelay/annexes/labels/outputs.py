@@ -67,8 +67,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "annotation_within", ANNOTATIONS, ("label_within",),
         "Within queries: measures from each source’s labels against P over the retrievers of one query",
-        "Repeated-measures correlation between measures from each source's labels and P over the retrievers of one "
-        "query, with 95% intervals and p-values. Labels that are equal for all of a query's passages have no "
+        "Within-query (repeated-measures) correlation, over retrievers, of P with the measures computed from each "
+        "source's labels, with 95% intervals and p-values. Labels that are equal for all of a query's passages have no "
         "correlation.",
         "labels", "ragrelay.annexes.labels.page:label_within_table",
         note="Both columns are centred per query and k, so a query’s difficulty and P₀ drop out. The ordering is "
@@ -80,8 +80,8 @@ OUTPUTS: tuple[Output, ...] = (
         "Chosen by labels: P and utility with the context that each source ranks first, against a random choice among "
         "the query’s contexts",
         "A source chooses, among the contexts that a query's retrievers made, the one whose measure from its labels is "
-        "highest. The table compares mean P and utility of the chosen contexts with the mean over all of them, with "
-        "95% intervals, p-values and, for P, verdicts.",
+        "highest. The table compares mean P and utility of the chosen contexts with the mean over all of the "
+        "query's contexts, with 95% intervals, p-values and, for P, verdicts.",
         "labels", "ragrelay.annexes.labels.page:choice_table",
         columns="ragrelay.annexes.labels.choices:CHOICES_COLUMNS",
         note="If labels are equal for all of a query’s passages, the choice is random, with the null as its mean. On "
@@ -147,7 +147,7 @@ OUTPUTS: tuple[Output, ...] = (
         ("label_correlation", "label_leads"), "labels",
         "eRAG’s labels with each generator (Figures 2 and 3 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries between eRAG's best measure and the end-to-end answers' P and utility, against k. "
-        "There is a line per generator, such as two sizes of a model or two ways to read passages.",
+        "There is one line per generator; generators may be, for example, two sizes of one model.",
         "Each generator’s answers are compared with labels from its own answers to single passages, unless the source "
         "names a generator. The measure is chosen as in the figure above.",
     ),

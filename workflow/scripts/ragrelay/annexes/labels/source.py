@@ -279,6 +279,6 @@ def label_cutoffs(ks: list[int], depth: int) -> list[int]:
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Replace each combination in ``names`` by its parts, without repetitions."""
+    """Replace each combination in ``names`` with its parts, without repetitions."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

@@ -97,7 +97,7 @@ def _tokens(study: ProcessingStudy, row: Row) -> str:
         return ""
     return (
         f"{row['retriever']}, k = {row['k']}: prompts of {study.keys['generator']} have on average "
-        f"{number(row['tokens_after'], 0)} tokens in place of {number(row['tokens_before'], 0)} ({_fewer(kept)}), over "
+        f"{number(row['tokens_after'], 0)} tokens instead of {number(row['tokens_before'], 0)} ({_fewer(kept)}), over "
         f"{counted(row['n_tokens'], 'query', 'queries')}."
     )
 

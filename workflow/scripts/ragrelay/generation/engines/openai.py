@@ -44,7 +44,7 @@ class Openai(Generator):
         None,
         description="The endpoint's address, such as `https://host/v1`, or a list of addresses that serve the same "
         "model. By default the environment variable OPENAI_BASE_URL, for servers whose address changes; "
-        "blanks separate several.",
+        "several are separated by spaces.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,

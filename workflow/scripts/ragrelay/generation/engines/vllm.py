@@ -170,7 +170,7 @@ class Vllm(Generator):
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Replace the number type `auto` by float32 if the engine is vLLM's CPU build."""
+        """Replace the number type `auto` with float32 if the engine is vLLM's CPU build."""
         of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
         return super().completed(definition, folder) | of_cpu
 

@@ -21,8 +21,8 @@ VERSION = 2
 
 
 class NearestSentences(Processor):
-    """Keeps the sentences whose embeddings are nearest to the query's, up to a number of tokens in the complete
-    context, in their passages and in their order.
+    """Keeps the sentences whose embeddings are nearest to the query's, up to a token limit for the complete
+    context; each stays in its passage, in the original order.
     """
 
     keeps_order = True

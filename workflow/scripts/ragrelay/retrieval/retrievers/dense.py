@@ -33,7 +33,9 @@ class Dense(Retriever):
         description="How the model encodes a text: as its sentence-transformers files say, or like TCT-ColBERT "
         "(with the tokenizer of bert-base-uncased) or TAS-B.",
     )
-    query_prefix: str = Field("", description="Text before every query, e.g. `query: ` (with a trailing blank) for E5.")
+    query_prefix: str = Field(
+        "", description="Text prepended to every query, e.g. `query: ` (with a trailing space) for E5."
+    )
     passage_prefix: str = Field("", description="Text before every passage, e.g. `passage: ` for E5.")
     depth: int = Field(1000, ge=1, description="Results per query.")
     batch_size: int = Field(32, ge=1, description="Texts encoded at once.")

@@ -47,8 +47,8 @@ class Nuggets(JudgeScorer):
     )
     retriever: Name | None = Field(
         None,
-        description="The grid's retriever from whose passages the lists are written; by default they are written "
-        "from the dataset's judged passages.",
+        description="A retriever in the grid whose passages the lists are based on; by default, the dataset's judged "
+        "passages are used.",
     )
     least_label: int | None = Field(
         None,
@@ -78,7 +78,7 @@ class Nuggets(JudgeScorer):
         if self.path is not None:
             for key in LISTS:
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
-                    raise InputError(f"{place}.{key}'", "a key without effect", "written_by in place of path")
+                    raise InputError(f"{place}.{key}'", "a key without effect", "written_by instead of path")
             for dataset in study.grid.datasets:
                 read_nuggets(study.folder / self.file(dataset))
             return

@@ -1,4 +1,4 @@
-"""Replace a passage in the context by a relevant passage and, separately, by a non-relevant one."""
+"""Replace a passage in the context with a relevant passage and, separately, with a non-relevant one."""
 
 from typing import ClassVar, Literal
 
@@ -24,7 +24,7 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """Replaces one passage by a relevant passage, and in a separate context by a judged non-relevant one. Both are new
+    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Both are new
     to the context and no near copies of its passages, have similar lengths where possible, and are the same at all
     positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
     """
