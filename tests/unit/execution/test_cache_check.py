@@ -78,7 +78,7 @@ def test_damaged_samples_of_an_index_are_named(cache: Path) -> None:
     known["large"]["samples"] = "0" * 64
     place.write_text(json.dumps(known))
     [said] = check_cache(cache)
-    assert said.startswith(f"{cache / 'indexes/one'}: damaged (the samples of large don't match its hash)")
+    assert said.startswith(f"{cache / 'indexes/one'}: damaged (the samples of large do not have their hash)")
 
 
 def test_leftovers_are_named(cache: Path) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # base.public_names reads these imports, too
     from ragrelay.generation.likelihoods.word_questions import ask_words as ask_words
     from ragrelay.generation.likelihoods.word_questions import asked_shares as asked_shares
     from ragrelay.generation.likelihoods.word_questions import with_prompts as with_prompts
+    from ragrelay.questions.answers import pair_answers as pair_answers
     from ragrelay.questions.bases import AboutAnswers as AboutAnswers
     from ragrelay.questions.bases import AboutPairs as AboutPairs
     from ragrelay.questions.bases import AboutRetrievers as AboutRetrievers

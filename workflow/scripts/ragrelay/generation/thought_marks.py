@@ -194,7 +194,7 @@ def _shown_pattern() -> str:
 
 SHOWN = _shown_pattern()
 UNCLOSED = "answers in which a thought begins and does not end"
-SCORED = "they are scored with the thought, because nothing says where the answer is"
+SCORED = "they are scored with the thought, since nothing says where the answer is"
 
 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:

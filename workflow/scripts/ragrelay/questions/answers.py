@@ -57,3 +57,19 @@ class FileAnswers:
             ``answers`` and True, because all texts in files are known.
         """
         yield answers, True
+
+
+def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
+    """Read the answers of one side of a pair (bases.AboutPairs).
+
+    Args:
+        job: The job.
+        qids: The queries whose answers are read.
+        retriever: The retriever, or `zeroshot`.
+
+    Returns:
+        A data frame with qid, ordering, k, seed, answer and certain (false where the plan replaces an answer).
+    """
+    answers = job.answers(qids, retriever)
+    parts = answers.split(answers.texts(answers.keys), True)
+    return pl.concat(part.select(*COLUMNS, "answer", certain=pl.lit(known)) for part, known in parts)

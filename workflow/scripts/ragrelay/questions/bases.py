@@ -42,8 +42,8 @@ class AboutAnswers(AboutRetrievers):
 class AboutPairs(AboutRetrievers):
     """A question about each answer to a retriever's contexts, beside the opponent's answer to the same query.
 
-    ``job.pair_answers`` reads the answers of one side. By default, every other retriever in the grid meets the primary
-    comparison's reference.
+    ``answers.pair_answers`` reads one side. By default, every other retriever meets the primary comparison's
+    reference.
     """
 
     key = "{dataset}/{generator}/{retriever}/{against}"

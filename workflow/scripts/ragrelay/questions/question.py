@@ -104,23 +104,6 @@ class QuestionJob:
 
         return FileAnswers(self, qids, retriever)
 
-    def pair_answers(self, qids: Sequence[str], retriever: str) -> Any:
-        """Read the answers of one side of a pair.
-
-        Args:
-            qids: The queries whose answers are read.
-            retriever: The retriever, or `zeroshot`.
-
-        Returns:
-            A data frame with qid, ordering, k, seed, answer and certain (false where the plan replaces an answer).
-        """
-        import polars as pl
-
-        answers = self.answers(qids, retriever)
-        parts = answers.split(answers.texts(answers.keys), True)
-        columns = ["qid", "ordering", "k", "seed", "answer"]
-        return pl.concat(part.select(*columns, certain=pl.lit(known)) for part, known in parts)
-
     def all_answers(self) -> Any:
         """Read the answers to every query in the input `queries`.
 

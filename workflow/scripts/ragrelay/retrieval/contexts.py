@@ -14,7 +14,7 @@ COLUMNS = {
     "rank": integer("rank among the passages with text, from 1", "passages"),
     "docno": DOCNO,
     "score": number("the retriever's score"),
-    "label": LABEL._replace(about="the judgement's grade; empty if unjudged"),
+    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
     "text": text("the passage's text"),
 }
 PROCESSED_COLUMNS = {

@@ -21,9 +21,9 @@ from ragrelay.scoring.score_files import (
 )
 
 WITHOUT_SCORE = "answers without a score in the file (left out)"
-UNKNOWN = "scores of answers that the study doesn't have (ignored)"
-CHANGED = "scores of answers whose text has changed (left out)"
-FAILED = "nuggets without a label because nuggetizer's model failed (they count as not supported, as in its own scores)"
+UNKNOWN = "scores of answers that the study does not have (left alone)"
+CHANGED = "scores of answers whose text is another now (left out)"
+FAILED = "nuggets without a label since nuggetizer's model failed (they count as not supported, as in its own scores)"
 EMPTY = "records without a score yet, or with an empty list of nuggets (left out)"
 
 

@@ -92,7 +92,7 @@ PASSAGES = {
     "qid": QID,
     "place": integer("position in the prompt, from 1"),
     "docno": DOCNO,
-    "label": LABEL._replace(about="the judgement's grade; empty if unjudged"),
+    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
     "effect": number("how much having the passage, or repeating it, changes its query's P; may be below 0",
                      "the scorer's"),
 }  # fmt: skip

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -60,9 +61,9 @@ def check_hashes(path: Path, whole: bool) -> None:
         if size != known["size"]:
             raise ValueError(f"{name} has {size} bytes, not {known['size']}")
         if whole and _hash(files[name], _blocks(size), BLOCK_BYTES) != known["whole"]:
-            raise ValueError(f"the bytes of {name} don't match its hash")
+            raise ValueError(f"the bytes of {name} do not have its hash")
         if _hash(files[name], _samples(size), SAMPLE_BYTES) != known["samples"]:
-            raise ValueError(f"the samples of {name} don't match its hash")
+            raise ValueError(f"the samples of {name} do not have their hash")
 
 
 def usable(folder: Path, what: str) -> bool:
@@ -106,7 +107,7 @@ def _files(path: Path) -> dict[str, Path]:
     return {name: file for name, file in files.items() if name != NAME and not file.name.startswith(".")}
 
 
-def _described(file: Path) -> dict[str, object]:
+def _described(file: Path) -> dict[str, Any]:
     size = file.stat().st_size
     samples, whole = _hash(file, _samples(size), SAMPLE_BYTES), _hash(file, _blocks(size), BLOCK_BYTES)
     return {"size": size, "samples": samples, "whole": whole}
@@ -165,7 +166,7 @@ def kept_damage(entry: Path) -> str:
         return ""  # an old entry, which does not name its file
     digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
     if kept != _entry(entry.name, digest, path):
-        return "its bytes don't match its hash"
+        return "its bytes do not have their hash"
     same = path.is_file() and _name(path) == entry.name
     return f"not the hash of {path}" if same and file_hash(path) != digest else ""
 

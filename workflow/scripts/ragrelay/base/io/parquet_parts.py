@@ -278,7 +278,7 @@ def damage(part: Path) -> str:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:
         return str(error)
-    return "" if whole else "its bytes don't match the hash in its name"
+    return "" if whole else "its bytes do not hash to its name"
 
 
 def _replaced(listing: Path) -> list[str]:

@@ -23,7 +23,7 @@ SECRETS = {
     r"|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|(?<![\w-])(?>[\w-]*?\beyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\."  # a JSON web token
     r"|-----BEGIN [A-Z ]*PRIVATE KEY|\b[Bb]earer +[\w.~+/-]{16,}": (
-        "a value that looks like an access token or key", f"no key here; {IN_VARIABLE}"),
+        "what looks like an access token or key", f"no key here; {IN_VARIABLE}"),
     r"\w://[^/\s?#]*@": ("an address with a user or password", WITHOUT),
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
         "an address with a key in its query", WITHOUT),
@@ -55,7 +55,7 @@ def check_no_secret(value: object, key: str = "") -> None:
         # Elsewhere, short or hexadecimal keys pass as texts. A variable's name looks different from them.
         is_variable = re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+|.{,15}", value, re.DOTALL)
         if key.endswith(f".{VARIABLE_KEY}") and not is_variable:
-            secret = secret or ("a value that looks like the key itself", "the name of the variable that has the key")
+            secret = secret or ("what looks like the key itself", "the name of the variable that has the key")
         if secret:
             raise InputError(f"config key {key!r}", *secret)
 

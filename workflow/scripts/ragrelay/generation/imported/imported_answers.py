@@ -16,7 +16,7 @@ from ragrelay.generation.store import SCHEMA, THOUGHT
 from ragrelay.generation.thought_marks import SHOWN, THINKING, check_shown, without_thinking
 
 KEY = ["retriever", "ordering", "k", "seed", "qid"]
-OUTSIDE = "answers outside the grid (ignored)"
+OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
 EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
 MOST_CELLS = 3
@@ -25,7 +25,7 @@ MISSING = "missing"
 """The finish_reason of imported answers that are missing in the file."""
 WHY_MISSING = pl.when(pl.col("answer").is_null()).then(pl.col("finish_reason").fill_null(MISSING))
 """Of answer_rows: THINKING or MISSING, null for an answer."""
-UNJUDGED = "answers to queries without a judgement (ignored)"
+UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
@@ -48,9 +48,7 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     answer with more than k passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
-    _refuse(
-        rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, because zero-shot answers have no passages"
-    )
+    _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
     zeroshot = (pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)
     only = places.retriever or (places.retrievers[0] if len(places.retrievers) == 1 else None)
     named = rows.with_columns(

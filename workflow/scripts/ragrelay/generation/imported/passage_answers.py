@@ -11,7 +11,7 @@ from ragrelay.collection.base import Collection
 from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING, answer_rows, check_against
 
 KEY = ["qid", "docno", "seed"]
-OTHER_SEEDS = "answers to single passages with a seed outside the grid (ignored)"
+OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
 """What the files should have, and what counts as missing."""
 

@@ -71,6 +71,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
     from ragrelay.annexes.battles.votes import WORDS, asked_pairs, joined_answers
     from ragrelay.generation.likelihoods.word_questions import ask_words
+    from ragrelay.questions.answers import pair_answers
     from ragrelay.questions.judging.templates import JudgeTemplate
     from ragrelay.scoring.reference_sets import read_gold, read_references
 
@@ -79,7 +80,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     of_kind = {"judged": lambda: read_references(job.path("references")), "gold": lambda: read_gold(path)}
     references = of_kind[settings["references"]]() if settings["references"] in of_kind else None
     retriever, against = job.wildcards["retriever"], job.wildcards["against"]
-    own, other = (job.pair_answers(list(queries), name) for name in (retriever, against))
+    own, other = (pair_answers(job, list(queries), name) for name in (retriever, against))
     template, asked = JudgeTemplate(**settings["template"]), []
     for number, pairs in enumerate(joined_answers(own, other, retriever, against)):
         rows, questions = asked_pairs(pairs, queries, references, settings["best"], template)
