@@ -10,7 +10,7 @@ import pytest
 from tests.support.changes import Changes, changed
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.gate
+pytestmark = [pytest.mark.engine, pytest.mark.study]
 JUDGE = {"kind": "judge", "generator": "demo-lm", "against": "bm25"}
 BATTLES = {
     "judged": {**JUDGE, "references": "none"},

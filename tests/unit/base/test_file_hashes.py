@@ -79,5 +79,5 @@ def test_of_a_file(tmp_path: Path) -> None:
     assert list(json.loads((tmp_path / "vectors.npz.hashes.json").read_text())) == ["vectors.npz"]
     check_hashes(file, whole=True)
     flip(file, 3)
-    with pytest.raises(ValueError, match=r"the bytes of vectors.npz don't"):
+    with pytest.raises(ValueError, match=r"the bytes of vectors.npz do not"):
         check_hashes(file, whole=True)
