@@ -73,8 +73,8 @@ BY_SYSTEM = {
     BETTER: "Answers from {one} are better than from {other}",
     LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than the margin of {margin}",
     EQUIVALENT: "Answers from {one} and {other} are equally good, within the margin of {margin}",
-    NOT_WORSE: "Answers from {one} are at most {margin} (the margin) worse than from {other}; we do not know "
-    "whether they are better",
+    NOT_WORSE: "Answers from {one} are at most {margin} (the margin) worse than from {other}; whether better, we do "
+    "not know",
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
     TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
 }
