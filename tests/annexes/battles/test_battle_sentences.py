@@ -23,7 +23,7 @@ def shown(kind: str = "judge", opponent: str = "bm25", **tables: list[dict[str, 
                            schema=schema_of(columns), orient="row")
         for name, columns in BattleShown.COLUMNS.items()
     }  # fmt: skip
-    battle = {"kind": kind, "opponent": opponent, "judges": ["b"], "generator": ["lm"], "systems": 1}
+    battle = {"kind": kind, "opponent": opponent, "generator": ["lm"]}
     return BattleShown(NAMES, frames, {"cell": CELL, "battles": {"b": battle}})
 
 

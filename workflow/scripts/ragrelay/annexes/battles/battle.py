@@ -1,7 +1,7 @@
 """Base classes of battles, which compare every answer of a retriever with its opponent's answer to the same query."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -39,9 +39,6 @@ class Battle(Kind):
 
 class Fought(Battle):
     """Base class for battles with their own votes."""
-
-    asks: ClassVar[bool] = False
-    """Whether a generator votes."""
 
     against: Name | None = Field(
         None,

@@ -108,16 +108,14 @@ class Battles:
 
     @functools.cached_property
     def shown(self) -> dict[str, Any]:
-        """Plain values for the page: the primary cell, and each battle's kind, opponent, and judges."""
+        """Plain values for the page: the primary cell, and each battle's kind, opponent, and generators that vote."""
         return {
             "cell": self.cell,
             "battles": {
                 name: {
                     "kind": self.study.config["battles"][name]["kind"],
                     "opponent": self.opponent(name),
-                    "judges": battle.members(name),
                     "generator": battle.judges(),
-                    "systems": sum(pair[1] == self.opponent(name) for pair in self.met(name)),
                 }
                 for name, battle in self.battles.items()
             },

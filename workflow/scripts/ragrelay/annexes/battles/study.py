@@ -26,7 +26,7 @@ class BattleShown(ShownTables):
 
     @property
     def battle(self) -> Mapping[str, Any]:
-        """The battle: kind, opponent, judges, generator, systems."""
+        """The battle: kind, opponent, generators that vote."""
         battle: Mapping[str, Any] = self.params["battles"][self.keys["battle"]]
         return battle
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -22,8 +22,6 @@ PARTS = {"query", "first", "second"}
 class Judge(Fought):
     """A generator that sees the query and both answers, in both orders. Its vote is the most probable of the words
     first, second and tie. Two equal answers tie and an empty answer loses, without a question."""
-
-    asks: ClassVar[bool] = True
 
     generator: Name = Field(description="Name of the generator that votes; it must not write thoughts.")
     references: Literal["judged", "gold", "none"] = Field(
