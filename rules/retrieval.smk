@@ -176,7 +176,7 @@ rule build_run:
 
 
 rule build_contexts:
-    """Take each query's best passages with text, to `context_depth`."""
+    """Take each query's top passages with text, up to `context_depth`."""
     input:
         dataset_files=of_job(collection.files),
         queries=files.queries,

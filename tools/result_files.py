@@ -21,22 +21,22 @@ from ragrelay.report.registry import OUTPUTS, RESULT_TABLES  # noqa: E402
 
 HEAD = """# Results: every file and column
 
-Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. [Methods](../methods.md) says
-what the numbers mean.
+Paths are relative to `results/<study>/`. Names in braces are wildcards; `{a|b}` means `a` or `b`.
+[Methods](../methods.md) explains the numbers.
 
-**Columns.** Tables for one dataset, generator and scorer have these as their first columns, so you can concatenate
-several in one line of Python:
+**Columns.** The first columns of each analysis table are the dataset, generator and scorer that it belongs to, so you
+can concatenate several tables in one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit is a
-name, a text, a truth value or a plain number; “the scorer's” means the unit of the scorer's P: a score from 0 to 1 for
-the scorers that come with ragrelay. Each file lists its columns in order; those without a line below their file are in
-[the table at the end](#columns-in-several-files).
+name, a text, a boolean or a plain number. The unit “the scorer's” is the unit of the scorer's P: a score from 0 to 1
+for the scorers that come with ragrelay. Each file's columns are listed in order. If a column has no line in its file's
+table, [the table at the end](#columns-in-several-files) describes it.
 
-**CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, a text that begins with
-`=`, `+`, `-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula;
-Parquet files have it unchanged.
+**CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
+apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet would
+take it for a formula. Parquet files have the text unchanged.
 
-“Shown in” names the report's figures and tables that read a file;
-[Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it) says how to find who else reads it.
+“Shown in” lists the report's figures and tables that read a file. To find the code that reads it, see
+[Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it).
 
 <!-- Written from the declarations in the code by `make docs`. -->
 
@@ -61,7 +61,7 @@ PAGES = {
     "others": ("Other targets and annexes", ""),
 }
 """Page → its title, and a pattern of its files; each file is on the first that fits."""
-TABLE = "| column | unit | what it is |\n|---|---|---|\n"
+TABLE = "| column | unit | meaning |\n|---|---|---|\n"
 
 
 def columns_of(file: StudyFile) -> dict[str, Column]:
@@ -97,7 +97,8 @@ def pages() -> dict[Path, str]:
     listed: dict[str, list[str]] = {name: [] for name in PAGES}
     for file in result_files():
         page = page_of(file.path)
-        about = f"{file.about[0].upper()}{file.about[1:]}. Made by `{file.rule}`."
+        made = "Not made by a rule" if file.rule == "no rule" else f"Made by `{file.rule}`"
+        about = f"{file.about[0].upper()}{file.about[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."
         parts[page].append(f"## `{file.path}`\n\n{about}\n")
@@ -122,8 +123,8 @@ def pages() -> dict[Path, str]:
         for name, (title, _) in PAGES.items()
     ]
     index = [HEAD + "| page | files |\n|---|---|", *rows, "", "## Columns in several files", ""]
-    made = {FOLDER / "results.md": "\n".join(index) + "\n" + TABLE + "".join(sorted(common.values()))}
-    return made | {FOLDER / f"results-{name}.md": "\n".join(text) for name, text in parts.items()}
+    written = {FOLDER / "results.md": "\n".join(index) + "\n" + TABLE + "".join(sorted(common.values()))}
+    return written | {FOLDER / f"results-{name}.md": "\n".join(text) for name, text in parts.items()}
 
 
 def _folder(path: str) -> str:

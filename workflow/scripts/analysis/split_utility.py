@@ -1,4 +1,4 @@
-"""Split utility by whether the context was good and whether the answer used it."""
+"""Split mean utility by whether the context was good and whether the answer used it."""
 
 from ragrelay.analysis.context_use_split import split_utility
 from ragrelay.base.io.atomic_files import write_csv

@@ -11,7 +11,8 @@ TABLE = {
     "queries": integer("queries with answers", "queries"),
     "clusters": integer("number of clusters that the queries form", "clusters"),
     "n_eff": number(
-        "the number of equally large clusters that would be worth as much: (sum of sizes)² / sum of squared sizes",
+        "effective number of clusters: equally large clusters with as much information, (sum of sizes)² / sum of "
+        "squares",
         "clusters",
     ),
     "largest": integer("queries in the largest cluster", "queries"),

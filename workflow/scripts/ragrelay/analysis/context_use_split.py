@@ -44,10 +44,10 @@ TABLE = {
     "mean_text_change": number("mean text change over queries", "0 to 1"),
     "rho": number("Spearman's correlation between context use and utility over queries", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of rho = 0, uncorrected"),
-    **{f"n_{group}": integer(f"queries whose context was {words}", "queries") for group, words in GROUP_WORDS.items()},
+    "p_value": number("two-sided p-value for a rho of 0, uncorrected"),
+    **{f"n_{group}": integer(f"queries in the group “{words}”", "queries") for group, words in GROUP_WORDS.items()},
     **{
-        f"utility_{group}": number(f"mean utility of the queries whose context was {words}")
+        f"utility_{group}": number(f"mean utility of queries in the group “{words}”")
         for group, words in GROUP_WORDS.items()
     },
     "good_from": number(

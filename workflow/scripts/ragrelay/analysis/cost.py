@@ -20,8 +20,8 @@ TABLE = {
     "cached_tokens": integer("prompt tokens served from the prefix cache", "tokens"),
     "answer_tokens": integer("tokens in the answers", "tokens"),
     "device_seconds": number(
-        "seconds of the devices that made the answers, without the engine's start, spread evenly over its answers; "
-        "empty per k",
+        "seconds that devices spent on the answers, without the engine's start, spread evenly over the engine's "
+        "answers; empty in rows for one k",
         "seconds",
     ),
     "made_by": text("engines and devices that made the answers"),

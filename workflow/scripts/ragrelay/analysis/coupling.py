@@ -37,7 +37,7 @@ TABLE = {
     "partial_r_low": number("lower end of its 95% interval", "−1 to 1"),
     "partial_r_high": number("upper end of its 95% interval", "−1 to 1"),
     "partial_r_p": number("two-sided p-value for a partial_r of 0, uncorrected"),
-    "partial_rho": number("partial correlation between the ranks of the measure and P given P₀", "−1 to 1"),
+    "partial_rho": number("partial correlation between the ranks of the measure and of P, given P₀", "−1 to 1"),
     "partial_rho_low": number("lower end of its 95% interval", "−1 to 1"),
     "partial_rho_high": number("upper end of its 95% interval", "−1 to 1"),
     "partial_rho_p": number("two-sided p-value for a partial_rho of 0, uncorrected"),

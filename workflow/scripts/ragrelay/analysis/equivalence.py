@@ -49,7 +49,7 @@ TESTED = {
     "method": INTERVAL_METHOD,
     "p_not_worse": number("one-sided p-value for a mean difference above −margin, uncorrected"),
     "p_not_better": number("one-sided p-value for a mean difference below margin, uncorrected"),
-    "p_value": number("the larger of the two p-values: the p-value of equivalence, uncorrected"),
+    "p_value": number("uncorrected p-value for equivalence: the larger of the two one-sided p-values"),
     "reason": REASON,
 }
 COLUMNS = {
@@ -60,8 +60,8 @@ COLUMNS = {
     "verdict": text(f"from the verdict's interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
     "p_difference": number("two-sided p-value for a mean difference of 0, uncorrected"),
-    "p_difference_bonferroni": number("that p-value times the number of retrievers tested in the cell, at most 1"),
-    "verdict_level": number("level of the verdict's interval; a cell's intervals together have 95%"),
+    "p_difference_bonferroni": number("p_difference times the number of retrievers tested in the cell, at most 1"),
+    "verdict_level": number("level of the verdict's interval; a cell's intervals hold jointly at 95%"),
     "verdict_low": number("lower end of the verdict's interval", "the scorer's"),
     "verdict_high": number("upper end of the verdict's interval", "the scorer's"),
     "stands": STANDS,

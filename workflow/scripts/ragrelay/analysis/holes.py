@@ -25,10 +25,10 @@ TABLE: Columns = {
     "references": REFERENCES,
     "measure": text("the primary comparison's measure, at k"),
     "adjusted": relay.TABLE["adjusted"],
-    "labelling": text(f"labels assumed for unjudged passages: `{NONE}` relevant (the row of relay.csv), `{ALL}` "
-                      f"relevant, or the labelling with the `{LOWEST}` or `{HIGHEST}` slope that was found"),
+    "labelling": text(f"labels assumed for unjudged passages: `{NONE}` (the row in relay.csv), `{ALL}`, or the "
+        f"labelling that gives the `{LOWEST}` or `{HIGHEST}` found"),
     "share_unjudged": number("share of unjudged passages in the rankings' contexts", "0 to 1"),
-    "holes": integer("unjudged passages, each once per query", "passages"),
+    "holes": integer("unjudged passages (holes), counted once per query", "passages"),
     "relevant": integer("unjudged passages that are assumed relevant", "passages"),
     "grade": integer("label of a passage that is assumed relevant: the dataset's lowest reference grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},

@@ -11,10 +11,11 @@ TABLE = {
     "n": integer("answers (queries × seeds), including missing answers", "answers"),
     "mean_tokens": number("mean length of answers that aren't missing", "tokens"),
     **{name: number(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
-    "stop": integer("answers that ended at a stop string or at the model's own end", "answers"),
+    "stop": integer("answers that ended at a stop string or at the model's end-of-text token", "answers"),
     "length": integer("answers cut at max_tokens", "answers"),
     "other": integer(
-        "answers that ended differently, or don't say how; missing answers are in none of the three counts", "answers"
+        "answers with another or unknown end; none of these three counts includes missing answers",
+        "answers",
     ),
     "blank": integer("answers with nothing but white space", "answers"),
     "several": integer("queries with answers for several seeds", "queries"),

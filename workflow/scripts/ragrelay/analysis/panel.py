@@ -22,16 +22,16 @@ YES = 0.5
 """A score from here on counts as yes."""
 UNIT = "the scorer's; relay: P per 1 of the measure"
 TABLE = {
-    "question": text(f"`{SYSTEMS}`: difference of mean P of the primary pair; `{RELAY}`: slope of P on the measure "
-                     "over all pairs of rankings, in the primary comparison's cell"),
-    "adjusted": boolean("for relay: whether adjusted for the query's mean measure and P₀"),
-    "without": text("the judge that is left out; empty: all judges"),
-    "n": integer("queries; of relay, with contexts that differ", "queries"),
-    "estimate": number("mean difference, or slope, by the mean over the other judges", UNIT),
-    "low": number("lower end of the interval in systems.csv or relay.csv", UNIT),
+    "question": text(f"`{SYSTEMS}`: the primary pair's difference in mean P; `{RELAY}`: slope of P on the measure over "
+                     "all pairs of rankings, in the primary comparison's cell"),
+    "adjusted": boolean("for relay: whether the slope is adjusted for P₀ and for the query's mean measure"),
+    "without": text("the judge that is left out; empty if all judges are included"),
+    "n": integer("queries; for relay, queries whose contexts differ", "queries"),
+    "estimate": number("mean difference or slope, computed from the mean score of the other judges", UNIT),
+    "low": number("lower end of its interval, computed as in systems.csv or relay.csv", UNIT),
     "high": number("upper end of this interval", UNIT),
-    "verdict": text("the other judges' verdict; of all judges, the one that each of these supports"),
-    "alone": number("the estimate by the left-out judge alone; empty for adjusted slopes", UNIT),
+    "verdict": text("the other judges' verdict; in the row for all judges, the verdict that each of these supports"),
+    "alone": number("the estimate from the left-out judge alone; empty for adjusted slopes", UNIT),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -40,12 +40,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 AGREEMENT = {
     "judge": text("a judge of the panel"),
     "other_judge": text("another one"),
-    "references": text("the reference set: the primary comparison's"),
+    "references": text("the primary comparison's reference set"),
     "n": integer("answers that both scored", "answers"),
-    "n_queries": integer("queries that these are of", "queries"),
-    "kappa": number(f"Cohen's kappa of the words yes (a score of {YES} or more) and no"),
+    "n_queries": integer("queries with these answers", "queries"),
+    "kappa": number(f"Cohen's kappa between the two judges' votes, where a score of {YES} or more counts as yes"),
     **INTERVAL,
-    "rho": number("Spearman's rho of the scores, over answers"),
+    "rho": number("Spearman's rho between the two judges' scores, over answers"),
     "mean": number("mean score by the judge", "0 to 1"),
     "other_mean": number("mean score by the other judge", "0 to 1"),
     "reason": REASON,

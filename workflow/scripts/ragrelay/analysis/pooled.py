@@ -37,14 +37,14 @@ SYSTEMS, RELAY = "systems", "relay"
 Margins = Mapping[str, float | None]
 UNIT = "the scorer's unit; for relay: P per 1 of the measure"
 COLUMNS = {
-    "dataset": text(f"the dataset's name; `{ALL_DATASETS}`: its rows pooled, if there are at least five datasets"),
+    "dataset": text(f"the dataset's name, or `{ALL_DATASETS}` for the pooled rows of at least five datasets"),
     "scorer": STUDY_PART["scorer"],
     "question": text(f"`{SYSTEMS}`: the primary pair's difference in mean P; `{RELAY}`: the slope of P on the measure "
                      "over all pairs of rankings"),
-    "adjusted": boolean("for relay: whether adjusted for the query's mean measure and P₀"),
+    "adjusted": boolean("for relay: whether the slope is adjusted for P₀ and for the query's mean measure"),
     "retrievers": text("the primary pair's retrievers, or `all rankings`"),
     "generators": text("the generators over which each query's P and P₀ are averaged"),
-    "n_generators": integer("their number", "generators"),
+    "n_generators": integer("number of these generators", "generators"),
     "n_datasets": integer("datasets in the row", "datasets"),
     "ordering": text("the primary comparison's ordering"),
     "k": integer("k of the primary comparison", "passages"),
@@ -55,9 +55,9 @@ COLUMNS = {
     "error": number("standard error of the estimate", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
-    "p_value": number("two-sided p-value for 0"),
+    "p_value": number("two-sided p-value for an estimate of 0"),
     "margin": number("for systems: the scorer's equivalence margin", "the scorer's"),
-    "tau": number("for all datasets: standard deviation between datasets", UNIT),
+    "tau": number("for `all datasets`: standard deviation between datasets", UNIT),
     "verdict": text("verdict that follows from the interval, as in systems.csv and relay.csv"),
     "reason": REASON,
     "stands": STANDS,

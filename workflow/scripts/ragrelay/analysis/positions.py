@@ -15,7 +15,7 @@ NO_POSITION = 0
 TABLE = {
     **CELL_COLUMNS,
     "relevant": text("`any number` of relevant passages in the context, or `exactly one`"),
-    "position": integer("position of a relevant passage in the prompt, 1 first; 0: no relevant passage in the context"),
+    "position": integer("position of a relevant passage in the prompt, from 1; 0 if the context has none"),
     "n": integer("queries", "queries"),
     "mean_utility": number("mean utility over these queries"),
     **INTERVAL,

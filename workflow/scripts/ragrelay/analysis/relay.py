@@ -36,22 +36,23 @@ TABLE = {
     "k": integer("passages in the context; empty for all k together, each with the same weight", "passages"),
     "references": REFERENCES,
     "measure": text("the retrieval measure, at k"),
-    "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
-    "n": integer("queries whose contexts differ in at least one of the pairs used, or, if none is used, in any pair",
+    "adjusted": boolean("whether both differences are adjusted for P₀ and for the query's mean measure over the "
+        "rankings"),
+    "n": integer("queries whose contexts differ in at least one pair that is used, or in any pair if none is used",
                  "queries"),
     "n_eff": number("effective number of these queries, by their share of the measure's sum of squares", "queries"),
-    "share_same": number("among queries with P and a measure for both rankings, the share of those for which a pair "
-                         "has the same context; for `all rankings`, over all pairs", "0 to 1"),
-    "slope": number("difference in P per difference in the measure, both centred over the pair's queries; on unseen "
-                    "references of P − P₀", UNIT),
+    "share_same": number("share of queries for which both rankings give the same context, among queries with P and a "
+        "measure for both; for `all rankings`, over all pairs", "0 to 1"),
+    "slope": number("how much the difference in P grows per unit of difference in the measure, both centred over the "
+        "pair's queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
     "p_value": number("two-sided p-value for a slope of 0, with the query as the unit"),
-    "r": number("correlation between both differences; unlike the slope, it falls with the measure's spread",
+    "r": number("correlation between the two differences; unlike the slope, it shrinks when the measure varies less",
                 "−1 to 1"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
     "reason": REASON,
-    "reliability": number("share of the sum of squares of P's differences that isn't noise from the seeds",
+    "reliability": number("share of the sum of squared differences in P that isn't noise from the seeds",
                           "0 to 1"),
     "r_corrected": number("r divided by the square root of the reliability", "−1 to 1"),
     "reason_corrected": text("why there is no corrected r; empty if there is one, or if there is no r"),

@@ -59,7 +59,7 @@ TABLE = {
     "p_value": number("two-sided p-value of the paired t-test, uncorrected"),
     "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
     "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),
-    "permutations": integer("sign flips that were drawn; with few queries, all possible ones", "permutations"),
+    "permutations": integer("number of random sign flips; with few queries, all possible sign flips", "permutations"),
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)
@@ -69,7 +69,7 @@ COLUMNS = {
     **{name: column for name, column in TABLE.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name not in TEST_FAMILY},
     **TEST_FAMILY,
-    "significant": boolean("whether p_value is below 0.05, uncorrected as in Tian et al."),
+    "significant": boolean("whether the uncorrected p_value is below 0.05, as in Tian et al."),
     "reason": REASON,
 }
 """Columns of significance.csv."""

@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with at least two seeds", "queries"),
-    "q25": number("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
+    "q25": number("first quartile, over queries, of the standard deviation of P over seeds", "the scorer's"),
     "median": number("the median over queries", "the scorer's"),
     "q75": number("the third quartile over queries", "the scorer's"),
     "n_zero": integer(

@@ -11,8 +11,8 @@ from ragrelay.base.vocabulary.columns import boolean
 AGAINST = 0.25
 """Difference of the query that is added, in the scorer's unit."""
 STANDS = boolean(
-    f"whether the verdict would survive one more query whose difference is {AGAINST} against it (if queries come in "
-    "clusters, one more cluster of n / n_eff such queries); empty without a verdict"
+    f"whether the verdict would survive one more query with a difference of {AGAINST} in the opposite direction (if "
+    "queries come in clusters, one more cluster of n / n_eff such queries); empty without a verdict"
 )
 
 

@@ -37,21 +37,19 @@ TABLE = {
     "margin": number("the scorer's equivalence margin; empty if it has none", "the scorer's"),
     "mean_difference": number("mean over queries of the retriever's P minus the other's", "the scorer's"),
     "sd_difference": number("standard deviation of the differences over queries", "the scorer's"),
-    "detectable_difference": number("smallest difference that 80% of studies with this size would find", "the "
+    "detectable_difference": number("smallest difference that 80% of studies of this size would find", "the "
                                                                                                          "scorer's"),
-    "queries_for_margin": integer("queries at which 80% of studies would find equivalence at the margin", "queries"),
-    "level": number("level of the interval; the intervals of a role's pairs in a cell together have 95% (Bonferroni)"),
+    "queries_for_margin": integer("queries with which 80% of studies would find equivalence at the margin", "queries"),
+    "level": number("level of the interval; a cell's intervals with the same role hold jointly at 95%"),
     "low": number("lower end of the interval", "the scorer's"),
     "high": number("upper end of the interval", "the scorer's"),
     "p_value": number("two-sided p-value for a mean difference of 0, uncorrected"),
-    "p_bonferroni": number("the p-value times the number of the role's pairs in the cell, at most 1"),
-    "family_size": integer("the cell's pairs with the same role and a test", "pairs"),
+    "p_bonferroni": number("the p-value times the number of pairs with this role in the cell, at most 1"),
+    "family_size": integer("pairs in the cell with the same role and a test", "pairs"),
     "verdict": text(f"read off the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
     "length_ratio": number("for the primary pair: ratio between the geometric means of 1 + answer tokens"),
-    "equal_length_difference": number(
-        "for the primary pair: mean difference in P at equal answer length", "the scorer's"
-    ),
+    "equal_length_difference": number("for the primary pair: mean difference in P at equal answer length", "the scorer's"),
     "equal_length_low": number("lower end of its 95% interval", "the scorer's"),
     "equal_length_high": number("upper end of its 95% interval", "the scorer's"),
     "equal_length_reason": text("why the primary pair has no such difference; empty if it has one"),

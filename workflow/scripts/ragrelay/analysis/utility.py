@@ -18,8 +18,8 @@ COLUMNS = {
     "qid": QID,
     "p": number("P: mean over seeds of the answer's score against its references", "the scorer's"),
     "p0": number("P₀: mean over seeds of the score of the answer without context", "the scorer's"),
-    "utility": number("(P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute; empty if P or P₀ is missing or, "
-                      "if relative, if P₀ is not above 0"),
+    "utility": number("(P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute; empty if P or P₀ is missing, or "
+        "if utility is relative and P₀ is not above 0"),
     "best_in_context": number("share of seeds whose best reference was in the context", "0 to 1"),
     "n_references": integer("the query's references in the set", "references"),
     "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",

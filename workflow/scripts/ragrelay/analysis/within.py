@@ -44,7 +44,7 @@ TABLE = {
     "n_queries": integer(
         "queries whose contexts differ in the measure or in P, for at least one ordering and k", "queries"
     ),
-    "n": integer("their values of P: the mean over seeds for each retriever, ordering, k and query", "values"),
+    "n": integer("their values of P, one per retriever, ordering, k and query, averaged over seeds", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

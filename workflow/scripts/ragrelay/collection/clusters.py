@@ -11,7 +11,7 @@ from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.base.vocabulary.columns import QID, schema_of, text
 
 EXPECTED = "qid<TAB>cluster"
-COLUMNS = {"qid": QID, "cluster": text("the name of the query's cluster")}
+COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
 """Columns of clusters.parquet."""
 
 

@@ -22,8 +22,8 @@ COLUMNS = {
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
     "value": number("mean over queries"),
-    "marks": text("† and ‡ if the tests behind them are significant, see significance.csv"),
-    "best": boolean("whether no row with the same quantity, references and k has a higher value, as printed"),
+    "marks": text("† and ‡, if their tests in significance.csv are significant"),
+    "best": boolean("whether no row with the same quantity, references and k has a higher printed value"),
 }
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3

@@ -14,7 +14,7 @@ COLUMNS = {
     "rank": integer("rank among the passages with text, from 1", "passages"),
     "docno": DOCNO,
     "score": number("the retriever's score"),
-    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
+    "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
     "text": text("the passage's text"),
 }
 PROCESSED_COLUMNS = {
@@ -31,7 +31,7 @@ PROCESSED_COLUMNS = {
 SKIPPED_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    "before": integer("passages with text that rank above it", "passages"),
+    "before": integer("passages with text that rank above the skipped passage", "passages"),
 }
 
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"

@@ -17,7 +17,7 @@ COLUMNS = {
     "qid": QID,
     "nugget": integer("the nugget's position in its query's list, from 1"),
     "text": text("the nugget"),
-    "vital": boolean("whether a good answer must have it; otherwise the nugget is okay"),
+    "vital": boolean("whether a good answer must contain the nugget; otherwise its importance is okay"),
     "vital_probability": number("probability of vital, among vital and okay; empty for a list from a file"),
     "mass": MASS,
 }

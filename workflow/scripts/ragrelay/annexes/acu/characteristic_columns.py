@@ -13,7 +13,7 @@ COLUMNS = {
     "flesch_reading_ease_score": number("Flesch's reading ease of the evidence"),
     "claim_length": integer("length of the claim", "characters"),
     "evidence_length": integer("length of the evidence", "characters"),
-    "hedging_rate": number("the evidence's hedging words and phrases, per word"),
+    "hedging_rate": number("the evidence's hedging words and phrases per word"),
     "contains_hedging": boolean("whether the evidence has a hedging word"),
     "contains_hedging_phrase": boolean("whether the evidence has a hedging phrase"),
     "contains_true": boolean("whether the evidence contains “true”, in any case"),

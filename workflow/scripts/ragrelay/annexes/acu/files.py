@@ -5,7 +5,7 @@ from ragrelay.annexes.acu.questions.score_claims import ScoreClaims
 from ragrelay.base.vocabulary.study_file import StudyFile
 
 # fmt: off
-claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "the claim–evidence pairs as read",
+claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "the claim–evidence pairs, as read from the source",
     "ragrelay.annexes.acu.stage_columns:CLAIMS")
 claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
     "prompts for each pair, without and with the evidence", "ragrelay.annexes.acu.stage_columns:CLAIM_PROMPTS")

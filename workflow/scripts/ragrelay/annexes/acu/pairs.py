@@ -24,7 +24,8 @@ COLUMNS = {
     "evidence_stance": text("the evidence's stance"),
     **{f"p_{word.lower()}{ending}": number(f"probability of {word} {said} the evidence", "0 to 1")
        for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
-    **{f"change_{word.lower()}": number(f"share of the way to 0 or 1 that the probability of {word} moved", "−1 to 1")
+    **{f"change_{word.lower()}": number(f"how far the evidence moves the probability of {word} towards 0 or 1, as a "
+        "share of the possible way", "−1 to 1")
        for word in WORDS},
     "acu": number("accumulated context usage", "−1 to 1"),
     "mass": number("total probability of the three words without the evidence", "0 to 1"),

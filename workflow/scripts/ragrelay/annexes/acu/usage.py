@@ -41,7 +41,7 @@ COLUMNS = {
     "mean_acu": number("mean ACU over pairs", "−1 to 1"),
     **INTERVAL,
     "median_acu": number("median ACU over pairs", "−1 to 1"),
-    **{f"mean_change_{word}": number(f"mean share of the way to 0 or 1 that the probability of {said} moved",
+    **{f"mean_change_{word}": number(f"mean change_{word} over pairs",
                                      "−1 to 1") for word, said in PREDICTION_WORDS.items()},
     "mean_mass": number("mean over pairs of the three words' total probability without the evidence", "0 to 1"),
     "mean_mass_evidence": number("mean over pairs of the three words' total probability with the evidence", "0 to 1"),
@@ -55,7 +55,8 @@ COLUMNS = {
     "n_memory": integer("pairs whose evidence has a stance other than not_applicable", "pairs"),
     "share_switched": number("share of pairs whose likeliest word changes with the evidence", "0 to 1"),
     "share_switched_conflict": number("share of pairs with a conflict whose likeliest word changes", "0 to 1"),
-    "share_followed": number("share of pairs whose likeliest word is the one that the stance implies", "0 to 1"),
+    "share_followed": number("share of pairs whose likeliest word with the evidence is the word that the stance "
+        "implies", "0 to 1"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -6,5 +6,5 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 votes = JudgePairs.made["votes"]
 left_out = JudgePairs.made["left_out"]
 explored = StudyFile("{dataset}/battles/{battle}/{generator}/explored.parquet", "explore_battles",
-    "the answers that meet in the primary cell, with the votes, for the query explorer",
+    "the compared answers in the primary cell, with their votes, for the query explorer",
     "ragrelay.report.query_explorer.reading:BLOCK")  # fmt: skip

@@ -11,11 +11,11 @@ RESULT_TABLES = (
     ResultTable("battle_relay", f"{FOLDER}/relay.csv", "analyse_battles", f"{MODULE}.tables:RELAY",
                 "relay with the battle’s score in place of P", "battles"),
     ResultTable("battle_agreement", f"{FOLDER}/agreement.csv", "analyse_battles", f"{MODULE}.tables:FOLLOWS",
-                "how a battle agrees with P over queries", "battles"),
+                "how well a battle agrees with P over queries", "battles"),
     ResultTable("battle_strengths", f"{FOLDER}/strengths.csv", "analyse_battles", f"{MODULE}.tables:STRENGTHS",
                 "Bradley-Terry strengths of three or more systems", "battles"),
     ResultTable("battle_judges", f"{FOLDER}/judges.csv", "analyse_battles", f"{MODULE}.tables:JUDGES",
-                "a panel without each judge, and how judges agree", "battles"),
+                "the panel's results without each judge, and the agreement between judges", "battles"),
 )  # fmt: skip
 PARTS = {"battles": Part("Votes")}
 

@@ -19,7 +19,7 @@ STRENGTH_COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "system": text("a retriever, or `zeroshot`"),
     "n": integer("queries", "queries"),
-    "strength": number("Bradley-Terry strength less the opponent’s", "log-odds"),
+    "strength": number("Bradley-Terry strength minus the opponent’s", "log-odds"),
     "low": number("lower end of its 95% interval", "log-odds"),
     "high": number("upper end of its 95% interval", "log-odds"),
     "reason": REASON,

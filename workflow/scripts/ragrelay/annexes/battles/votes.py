@@ -27,17 +27,19 @@ PAIR = {
 ASKED_COLUMNS = {
     **PAIR,
     "number": integer("0 if the retriever’s answer is the first, 1 if it is the second"),
-    "given": number("the retriever’s score where nothing is asked: equal answers tie, an empty answer loses"),
-    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+    "given": number("the retriever’s score if the judge isn’t asked: equal answers tie, and an empty answer loses"),
+    "prompt_id": text(
+        "hash of the question's texts, which identifies its likelihoods in the cache; empty if nothing was asked"
+    ),
     "mass": MASS,
 }
 VOTES = {
     **PAIR,
     "score_first": number("the retriever’s score when its answer is the first: 1 wins, .5 tie, 0 loses; the mean over "
                           "assessors; empty without a vote", "0 to 1"),
-    "score_second": number("the same when its answer is the second", "0 to 1"),
-    "score": number("the mean over both orders, or the score in the only order that people saw; empty where a reply "
-                    "can’t be read", "0 to 1"),
+    "score_second": number("the same score when its answer is the second", "0 to 1"),
+    "score": number("the mean over both orders, or the score in the only order that people saw; empty if a reply can’t "
+        "be read", "0 to 1"),
     "asked": integer("1 if the judge was asked, 0 for equal or empty answers"),
 }  # fmt: skip
 QUESTIONS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}

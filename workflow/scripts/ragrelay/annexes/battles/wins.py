@@ -44,27 +44,29 @@ WIN_COLUMNS = {
     **_PAIR,
     "n": integer("queries with votes", "queries"),
     "n_decided": integer("queries whose score is not .5", "queries"),
-    "win_rate": number("mean score over queries: 1 wins, .5 tie, 0 loses, each query’s mean over orders and seeds",
+    "win_rate": number("mean score over queries (1 for a win, .5 for a tie, 0 for a loss), after averaging each query "
+        "over orders and seeds",
                        "0 to 1"),
     "low": number("lower end of the interval at `level`", "0 to 1"),
     "high": number("upper end of the interval at `level`", "0 to 1"),
-    "level": number("95% for one retriever; 1 − 5% / retrievers for several against one opponent", "0 to 1"),
+    "level": number("95% for one retriever; 1 − 5% / retrievers if several meet the same opponent", "0 to 1"),
     "verdict": text("`wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell, and for pairs "
                     "without the opponent"),
     "reason": REASON,
     "contradicting": number("share of the questions asked in both orders whose votes contradict each other", "0 to 1"),
-    "order_bias": number("half of what the first place adds to a score", "−.5 to .5"),
+    "order_bias": number("half of the score that an answer gains by being shown first", "−.5 to .5"),
     "bias_low": number("lower end of its 95% interval"),
     "bias_high": number("upper end of its 95% interval"),
     "same": number("share of the pairs without a question: equal answers tie, and an empty answer loses", "0 to 1"),
-    "left_out": integer("queries with answers but without all votes, which are left out", "queries"),
+    "left_out": integer("left-out queries, which have answers but lack some votes", "queries"),
 }  # fmt: skip
 RELAY_COLUMNS = {
     **{name: _PAIR[name] for name in IN_CELL},
     "measure": text("retrieval measure, at k"),
     "adjusted": boolean("whether both are adjusted for the query’s mean measure over the retrievers"),
     "n": integer("queries whose contexts differ", "queries"),
-    "slope": number("win rate per difference of the measure, each less its mean over the pair’s queries",
+    "slope": number("how much the win rate grows per unit of difference in the measure, both centred over the pair’s "
+        "queries",
                     "win rate per 1 of the measure"),
     **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
 }  # fmt: skip
@@ -72,22 +74,24 @@ FOLLOW_COLUMNS = {
     **_PAIR,
     "with_scorer": text("the scorer whose P the battle is compared with"),
     "references": REFERENCES,
-    "n": integer("queries with votes and both P", "queries"),
-    "rho": number("Spearman’s ρ over queries of the battle’s score and the difference of P", "−1 to 1"),
+    "n": integer("queries with votes and with P for both retrievers", "queries"),
+    "rho": number("Spearman’s ρ over queries between the battle’s score and the difference in P", "−1 to 1"),
     "low": number("lower end of its 95% interval"),
     "high": number("upper end of its 95% interval"),
-    "same_sign": number("share of the queries decided by both that both decide alike", "0 to 1"),
-    "by_chance": number("this share if nothing but both win rates linked them", "0 to 1"),
+    "same_sign": number(
+        "share of queries with the same winner, among those that both the battle and P decide", "0 to 1"
+    ),
+    "by_chance": number("the share expected from the two win rates alone", "0 to 1"),
     "reason": REASON,
 }
 JUDGE_COLUMNS = {
     **_PAIR,
-    "quantity": text("`without`: the panel’s win rate without a judge; `kappa`: Cohen’s κ of two judges’ votes on all "
-                     "pairs, squared weights"),
+    "quantity": text("`without`: the panel’s win rate without a judge; `kappa`: Cohen’s κ between two judges’ votes on "
+        "all pairs, with squared weights"),
     "judge": text("the judge"),
-    "other": text("the other judge of κ"),
+    "other": text("the other judge, for `kappa`"),
     "value": number("the quantity"),
-    "low": number("lower end of its interval, of win rates at the panel’s level"),
+    "low": number("lower end of its interval; for win rates, at the panel’s level"),
     "high": number("upper end of its interval"),
     "verdict": text("the verdict without the judge"),
     "n": integer("queries", "queries"),

@@ -23,8 +23,8 @@ DECIDES = "p"
 STILL = "no query moved"
 SAME = 1e-9
 """Smaller differences are rounding errors: the query did not change."""
-SIDES = {"study": text("name of the study after, with its folder if two studies have the same name")} | {
-    f"{section}_{side}": text(f"{section} of the study {side}")
+SIDES = {"study": text("name of the `after` study, with its folder if two studies have the same name")} | {
+    f"{section}_{side}": text(f"{section} of the `{side}` study")
     for section in ("dataset", "generator", "scorer")
     for side in ("before", "after")
 }
@@ -41,7 +41,7 @@ TABLE = {
     "mean_before": number("mean before", "the quantity's"),
     "mean_after": number("mean after", "the quantity's"),
     "mean_difference": number("mean of the paired differences", "the quantity's"),
-    "low": number("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
+    "low": number("lower end of its 95% interval, from the same test as p_verdict", "the quantity's"),
     "high": number("upper end", "the quantity's"),
     "d_z": number("Cohen's d_z: mean difference divided by the differences' standard deviation"),
     "up": integer("queries whose value rose", "queries"),
@@ -49,7 +49,7 @@ TABLE = {
     "same": integer("queries whose value didn't change", "queries"),
     "p_verdict": number("p-value of the test behind the verdict, as in gain.csv"),
     "verdict": text(
-        "for P in the study after: `better`, `worse`, `undecided` or `too few queries`; empty for other quantities"
+        "for P in the `after` study: `better`, `worse`, `undecided` or `too few queries`; empty for other quantities"
     ),
     "p_t": number("p-value of the paired t-test"),
     "p_wilcoxon": number("p-value of Wilcoxon's signed-rank test"),

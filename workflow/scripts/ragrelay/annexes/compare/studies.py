@@ -23,8 +23,8 @@ COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
     "quantity": QUANTITY,
-    "before": number("its value in the study before", "the quantity's"),
-    "after": number("its value in the study after", "the quantity's"),
+    "before": number("its value in the `before` study", "the quantity's"),
+    "after": number("its value in the `after` study", "the quantity's"),
     "difference": number("after minus before", "the quantity's"),
 }
 """Columns of queries.csv."""

@@ -9,7 +9,7 @@ exported_jsonl = StudyFile("export/{dataset}/{generator}/answers.jsonl", "export
     "the same answers, one JSON object per line with these columns as keys")
 exported_pyterrier = StudyFile(
     "export/{dataset}/{generator}/pyterrier/{retriever}.{ordering}.k{k}.seed{seed}.parquet", "export_answers",
-    "a cell in the format of PyTerrier-RAG's frames", "ragrelay.annexes.exchange.export:FRAME_COLUMNS")
+    "a cell as a PyTerrier-RAG data frame", "ragrelay.annexes.exchange.export:FRAME_COLUMNS")
 exported_trec_rag = StudyFile("export/{dataset}/{generator}/trec_rag/{retriever}.{ordering}.k{k}.seed{seed}.jsonl",
     "export_answers", "a cell in TREC RAG's format: records of 2024 with the metadata of later years")
 exported_scores = StudyFile("export/{dataset}/{generator}/scores.jsonl", "export_scores",

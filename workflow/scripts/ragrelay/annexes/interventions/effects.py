@@ -50,8 +50,8 @@ EFFECTS = {
                  "last, paired by query: the only test that compares positions"),
     "place": integer("position in the prompt, from 1; empty for all positions"),
     "n": integer("queries with an effect", "queries"),
-    "n_queries": integer("queries in the dataset; queries without an effect say nothing here", "queries"),
-    "n_changes": integer("effects of single changes, which the queries' means average", "changes"),
+    "n_queries": integer("queries in the dataset; queries without an effect don't contribute", "queries"),
+    "n_changes": integer("single changes, whose effects are averaged within queries", "changes"),
     "p_relevant": number("mean P with the relevant passage; empty if passages are compared within one context",
                          "the scorer's"),
     "p_other": number("mean P with the non-relevant passage; empty if passages are compared within one context",
@@ -61,12 +61,12 @@ EFFECTS = {
     "verdict": text(f"verdict that follows from low to high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "low": number("lower end of the interval at `level`", "the scorer's"),
     "high": number("upper end of the interval at `level`", "the scorer's"),
-    "level": number("95%; for positions 1 - 5% / positions, so that the intervals of one k hold together"),
+    "level": number("95%; for single positions 1 − 5% / positions, so that the intervals at one k hold jointly"),
     "p_value": number("two-sided p-value for an effect of 0, uncorrected"),
     "stands": STANDS,
     "remark": REMARK,
     "measure": text("the grid's first retrieval measure"),
-    "moved": number("mean over queries of the same difference in the measure"),
+    "moved": number("mean over queries of the same difference in the measure instead of P"),
     "slope": number("effect divided by moved: the causal gain in P per unit of the measure", "the scorer's"),
     "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
     "slope_high": number("upper end of this interval", "the scorer's"),
@@ -78,13 +78,13 @@ EFFECTS = {
     "relay_low": number("lower end of relay's interval", "the scorer's"),
     "relay_high": number("upper end of relay's interval", "the scorer's"),
     "reason": REASON,
-    "relay_reason": text("why the page says nothing about relay in that cell; empty if it does, and without a row"),
+    "relay_reason": text("why the page doesn't report relay in that cell; empty if it does, or if the cell has no row"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
-    "what": text("the quantity that the effect is on"),
+    "what": text("the quantity whose change is measured"),
     "retriever": EFFECTS["retriever"],
     "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
@@ -92,8 +92,8 @@ PASSAGES = {
     "qid": QID,
     "place": integer("position in the prompt, from 1"),
     "docno": DOCNO,
-    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
-    "effect": number("how much having the passage, or repeating it, changes its query's P; may be below 0",
+    "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
+    "effect": number("how much having or repeating the passage changes its query's P; may be negative",
                      "the scorer's"),
 }  # fmt: skip
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}

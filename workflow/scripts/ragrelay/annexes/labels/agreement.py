@@ -38,7 +38,7 @@ TABLE = {
                      f"a mean over queries; `{RETRIEVERS}`: Kendall's tau-b between the retrievers' means of the "
                      "measure at these queries, with an interval over retrievers like these"),
     "measure": text("retrieval measure from the labels; only for retrievers"),
-    "k": integer("its cutoff", "passages"),
+    "k": integer("the measure's cutoff", "passages"),
     "value": number("the agreement", "at most 1"),
     **INTERVAL,
     "n": integer("query–passage pairs with both labels; for retrievers, the number of retrievers"),
@@ -56,7 +56,7 @@ CONFUSION = {
     "source_label": integer(
         "the source's label; labels from 0 to 1 count as 1 if they are at least 0.5, effects if they are above 0"
     ),
-    "pairs": integer("passages of queries with these labels", "pairs"),
+    "pairs": integer("query–passage pairs with these labels", "pairs"),
 }
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 """Columns of confusion.csv."""

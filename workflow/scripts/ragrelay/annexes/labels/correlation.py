@@ -25,7 +25,7 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 ROW = ["source", "measure"]
 TABLE = {
     "source": text("annotation source of the labels"),
-    "measure": text("retrieval measure of the ranking, from these labels"),
+    "measure": text("retrieval measure of the ranking, computed from these labels"),
     "retriever": text("the retriever's name"),
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
@@ -33,11 +33,11 @@ TABLE = {
     "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
     "value": number("correlation over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("queries with both", "queries"),
+    "n": integer("queries with both values", "queries"),
     "n_null": integer("queries excluded because they lack this quantity", "queries"),
     "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
     "n_short": integer("queries among the n with fewer than k passages", "queries"),
-    "p_value": number("two-sided p-value for a coefficient of 0, uncorrected; `method` gives the interval"),
+    "p_value": number("two-sided p-value for a coefficient of 0, uncorrected; `method` describes only the interval"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -23,8 +23,8 @@ TABLE = {
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
     "peak_memory_mib": integer("peak resident memory of the processes that made them; on a GPU, the host's "
                                "memory", "MiB"),
-    "gpu_memory_mib": integer("the most GPU memory that was taken; vLLM takes its gpu_memory_utilization; empty "
-                              "without a GPU", "MiB"),
+    "gpu_memory_mib": integer("peak GPU memory allocated, which for vLLM follows from gpu_memory_utilization; empty "
+        "without a GPU", "MiB"),
     "made_by": ANSWERS["made_by"],
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -39,9 +39,8 @@ BY_K = {
                                  "tokens") for side, about in SIDES.items()},
     **{f"{side}_seconds": number(f"estimated time for these tokens at the speed of the store's latest parts: {about}",
                                  "seconds") for side, about in SIDES.items()},
-    "attention_ratio": number("sum of the squared lengths of answers with their prompts, divided by the same sum for "
-                              "labels: the ratio of attention's computation (Salemi and Zamani, section 2: k² against "
-                              "k)"),
+    "attention_ratio": number("sum of the squared lengths of end-to-end answers with their prompts, divided by the "
+        "same sum for labels: the ratio of the attention cost (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Columns of the file of cost by k."""

@@ -19,7 +19,7 @@ passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet"
     "the questions that a passage judge's checks compare, with their keys in the cache",
     "ragrelay.annexes.labels.passage_checks:CHECKED_PASSAGE_COLUMNS")
 passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
-    "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
+    "the changed prompts for these checks", "ragrelay.prompting.layout:COLUMNS")
 passage_checks_scores = CheckPassages.made["scores"]
 labels_by_judge = JudgePassages.made["labels"]
 left_out_of_judged_labels = JudgePassages.made["left_out"]

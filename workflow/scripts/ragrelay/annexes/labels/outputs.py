@@ -9,7 +9,8 @@ RESULT_TABLES = (
                 "ragrelay.annexes.labels.correlation:COLUMNS",
                 "how closely measures from each source's labels follow the end-to-end answers", "annotations"),
     ResultTable("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annexes.labels.leads:COLUMNS",
-                "each column's best source and measure, compared with the best of any other source", "annotations"),
+                "the best source and measure for each retriever, k, references, quantity and coefficient, compared "
+                "with the best of any other source", "annotations"),
     ResultTable("label_within", f"{LABELS}/within.csv", "correlate_labels",
                 "ragrelay.annexes.labels.within_queries:COLUMNS",
                 "how closely measures from each source's labels follow P over the retrievers of one query",
@@ -21,24 +22,24 @@ RESULT_TABLES = (
                 "ragrelay.annexes.labels.agreement:COLUMNS", "agreement between each source's labels and human labels",
                 "annotations"),
     ResultTable("label_confusion", f"{LABELS}/confusion.csv", "measure_agreement",
-                "ragrelay.annexes.labels.agreement:CONFUSION_COLUMNS", "counts of pairs by human label and source "
-                                                                       "label",
+                "ragrelay.annexes.labels.agreement:CONFUSION_COLUMNS", "counts of query–passage pairs by human label "
+                    "and source label",
                 "annotations"),
     ResultTable("label_powered", f"{LABELS}/powered.csv", "measure_agreement",
                 "ragrelay.annexes.labels.powered:COLUMNS",
-                "measures from human labels over all queries, estimated from human labels of a random sample and a "
-                "source's labels of all",
+                "measures by human labels over all queries, estimated from human labels for a random sample of queries "
+                "and a source's labels for all queries",
                 "annotations"),
     ResultTable("label_checks", "{dataset}/annotations/checks/{source}/{judge}/judge_checks.csv",
                 "analyse_passage_checks", "ragrelay.analysis.judge_checks:PASSAGE_COLUMNS",
-                "how much a judge's labels change with the order of its input and with the passage's length",
+                "how much a judge's labels depend on the order of its input and on the passage's length",
                 "annotations.bias_checks"),
     ResultTable("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
                 "ragrelay.annexes.labels.cost:COLUMNS",
                 "cost of labels by the generator, compared with end-to-end answers", "annotations"),
     ResultTable("label_cost_by_k", "{dataset}/annotations/cost_by_k/{generator}.csv", "describe_label_cost",
                 "ragrelay.annexes.labels.cost:BY_K_COLUMNS",
-                "cost by number of passages, with the ratio of labels to answers", "annotations"),
+                "cost of labels and of end-to-end answers, by number of passages", "annotations"),
 )  # fmt: skip
 PARTS = {
     "labels": Part("Labels and answers"),

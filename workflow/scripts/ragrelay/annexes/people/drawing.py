@@ -25,8 +25,7 @@ COLUMNS = {
     "generator": STUDY_PART["generator"],
     **CONTEXT_COLUMNS,
     "seed": SEED,
-    "probability": number("probability that the answer was drawn from its cell, in this draw and earlier ones "
-                          "together"),
+    "probability": number("probability that this draw or an earlier draw selected the answer from its cell"),
     "key": text("the values of the columns from `qid` on, with a hash of the answer's text; only this column is "
                 "read, because spreadsheets change some values. If the study's answer changes, the score is ignored"),
 }  # fmt: skip

@@ -55,11 +55,11 @@ TABLE = {
     "against_retriever": text("the other retriever in a difference; `zeroshot` for a gain"),
     "value": number("the estimate for all answers", "human scores, from 0 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for 0, uncorrected; for all quantities except P"),
+    "p_value": number("two-sided p-value for an estimate of 0, uncorrected; for all quantities except P"),
     "verdict": text("`better`, `worse` or `undecided`, for gains and differences; empty without an interval"),
     "alone": number("the estimate from human scores alone; for a gain or difference, between the means over all scored "
                     "answers, not paired by query", "human scores, from 0 to 1"),
-    "alone_low": number("lower end of its 95% interval, made in the same way"),
+    "alone_low": number("lower end of its 95% interval, computed in the same way"),
     "alone_high": number("upper end"),
     "width": number("width of the interval, divided by the width from human scores alone"),
     "as_many": number("how many times as many human scores would give this width without the scorer", "times"),

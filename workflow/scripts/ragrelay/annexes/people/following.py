@@ -39,7 +39,7 @@ TABLE = {
     "of": text("the generator; empty for other quantities"),
     "value": number("the quantity"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for 0, uncorrected; only for biases"),
+    "p_value": number("two-sided p-value for an estimate of 0, uncorrected; only for biases"),
     "n": integer("answers that both scored; for tau, systems"),
     "n_queries": integer("queries with these answers", "queries"),
     "method": INTERVAL_METHOD,

@@ -12,10 +12,11 @@ RESULT_TABLES = (
                 "answers and a scorer's scores of all", "people"),
     ResultTable("people_agreement", f"{COMPARED}/people_agreement.csv", "compare_people",
                 f"{MODULE}.following:AGREEMENT_COLUMNS",
-                "how closely each scorer follows people, over answers and over systems, and how it is biased",
+                "how closely each scorer agrees with human scores, over answers and over systems, and its biases",
                 "people"),
     ResultTable("people_comparisons", f"{COMPARED}/people_comparisons.csv", "compare_people",
-                f"{MODULE}.following:COMPARISON_COLUMNS", "which of two scorers follows people more closely", "people"),
+                f"{MODULE}.following:COMPARISON_COLUMNS", "which of two scorers agrees more closely with human "
+                    "scores", "people"),
     ResultTable("assessors", f"{COMPARED}/assessors.csv", "compare_people", f"{MODULE}.assessors:COLUMNS",
                 "how closely several people agree on the answers that they scored", "people"),
 )  # fmt: skip

@@ -33,7 +33,7 @@ TABLE = {
     "value": number("the statistic's value", "0 to 1"),
     **INTERVAL,
     "chance": number("the value for a predictor without information", "0 to 1"),
-    "n": integer("queries with both", "queries"),
+    "n": integer("queries with both values", "queries"),
     "p_value": number("two-sided p-value against chance, uncorrected; only for `auroc`"),
     "reason": REASON,
 }  # fmt: skip

@@ -28,10 +28,15 @@ TABLE = {
     "rho": number(
         "Spearman's rho for the best predictor, with its sign reversed where lower values are better", "−1 to 1"
     ),
-    "chance": number("mean of the best rho among as many predictors if the target is shuffled over queries", "−1 to 1"),
-    "chance_high": number("95% quantile of the best rho among as many predictors if the target is shuffled", "−1 to 1"),
+    "chance": number(
+        "mean of the best rho among equally many predictors if the target is shuffled over queries", "−1 to 1"
+    ),
+    "chance_high": number(
+        "95% quantile of the best rho among equally many predictors if the target is shuffled", "−1 to 1"
+    ),
     "p_value": number(
-        "share of shuffles whose best rho is at least as large: the p-value for no predictor being related"
+        "share of shuffles whose best rho is at least as large: the p-value of the hypothesis that no predictor is "
+        "related to the target"
     ),
     "p_holm": number("`p_value` after Holm's correction over the target's cells, for retrievers that rank"),
     "verdict": text(
@@ -40,7 +45,8 @@ TABLE = {
     "reason": REASON,
     "given_p0": number("for `gain` and `utility`: partial rho between this predictor and P, given P₀", "−1 to 1"),
     "chance_given_p0": number(
-        "mean of the best partial rho among as many predictors that say nothing about P beyond P₀", "−1 to 1"
+        "mean of the best partial rho among equally many predictors that carry no information about P beyond P₀",
+        "−1 to 1",
     ),
     "p_given_p0": number("share of shuffles whose best partial rho is at least as large"),
     "p_given_p0_holm": number("`p_given_p0` after Holm's correction, like `p_holm`"),

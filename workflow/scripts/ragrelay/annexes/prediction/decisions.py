@@ -26,8 +26,8 @@ SHARES = tuple(tenth / 10 for tenth in range(11))
 ENSEMBLE = "ridge, before generation"
 CURVE = {
     **CELL_COLUMNS,
-    "predictor": text("what sorts the queries: a predictor, `ridge, before generation` (predicts the gain, without the "
-                      "query itself), `oracle` (the gain) or `chance`"),
+    "predictor": text("the criterion that sorts the queries: a predictor, `ridge, before generation` (predicts the "
+                      "gain, without the query itself), `oracle` (the gain) or `chance`"),
     "share": number("share of queries that use their context, beginning with the best predictions", "0 to 1"),
     "mean_p": number("mean P over all queries; those without context count with P₀", "the scorer's"),
     **INTERVAL,

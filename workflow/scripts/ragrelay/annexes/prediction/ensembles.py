@@ -40,21 +40,21 @@ TABLE = {
     "model": text("`best single`: the predictor with the largest |rho| on the fitted queries; `ridge`; `ridge of "
                   "logs`: a ridge on sign(x) · ln(1 + |x|); `gradient boosting`"),
     "n": integer("queries", "queries"),
-    "n_predictors": integer("predictors that take part", "predictors"),
-    "rho": number("Spearman's rho over queries between the target and its prediction, made without the query", "−1 "
-                                                                                                               "to 1"),
+    "n_predictors": integer("predictors in the regression", "predictors"),
+    "rho": number("Spearman's rho over queries between the target and its prediction, which is made without the query "
+        "itself", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for predictors without information, by permuting the target through the "
-                      "complete cross-validation, uncorrected; empty for `gradient boosting`"),
-    "r_squared": number("1 minus the squared error, divided by the squared error of the fitted queries' mean"),
+    "p_value": number("two-sided p-value of the hypothesis that predictors carry no information, from repeating the "
+        "complete cross-validation with permuted targets, uncorrected; empty for `gradient boosting`"),
+    "r_squared": number("1 − (squared error / squared error of predicting the fitted queries' mean)"),
     "reason": REASON,
     "given_p0": number("for `gain`: partial rho between that prediction and P, given P₀", "−1 to 1"),
-    "p_given_p0": number("one-sided p-value for predictors that say nothing about P beyond P₀, by permuting P's "
-                         "residuals given P₀ through the complete cross-validation, uncorrected"),
+    "p_given_p0": number("one-sided p-value of the hypothesis that predictors carry no information about P beyond P₀, "
+        "from repeating the complete cross-validation with permuted residuals of P given P₀, uncorrected"),
     "rho_with_p": number("for `gain`: Spearman's rho between that prediction and P", "−1 to 1"),
     "p_with_p": number("one-sided p-value of `rho_with_p`, uncorrected"),
     "verdict": text("`worth using`: rho is above 0 with p < 0.05, and for `gain` `p_given_p0` and `p_with_p` < 0.05 "
-                    "too; `not beyond P₀`: only the first holds; `undecided`; empty without a test"),
+                    "too; `not beyond P₀`: only the first condition holds; `undecided`; empty without a test"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

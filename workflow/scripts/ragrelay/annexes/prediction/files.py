@@ -5,7 +5,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 # fmt: off
 left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
-    "count of the passages in contexts that the file lacks")
+    "number of context passages that the quality file lacks")
 terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
     "receipt for the corpus's word statistics, which are in the cache")
 context_likelihoods = ScoreContexts.made["table"]

@@ -9,7 +9,7 @@ RESULT_TABLES = (
     ResultTable("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:COLUMNS", "correlation over queries between predictors and their targets"),
     ResultTable("prediction_best", f"{ANALYSIS}/prediction_best.csv", "evaluate_predictions", f"{MODULE}.best:COLUMNS",
-                "each cell's best predictor, and the best of as many predictors by chance"),
+                "each cell's best predictor, compared with the best of equally many predictors by chance"),
     ResultTable("prediction_given_p0", f"{ANALYSIS}/prediction_given_p0.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:GIVEN_P0", "partial correlation between predictors and P given P₀"),
     ResultTable("prediction_within", f"{ANALYSIS}/prediction_within.csv", "evaluate_predictions",

@@ -17,7 +17,7 @@ COLUMNS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
-    "agreement": number("mean score between every two answers to the same prompt with different seeds"),
+    "agreement": number("mean score over all pairs of answers to the same prompt with different seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 AT_ONCE = 2_000

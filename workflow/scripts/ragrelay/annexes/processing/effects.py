@@ -13,16 +13,16 @@ EFFECTS = {
     "k": CONTEXT_COLUMNS["k"],
     "n_contexts": integer("queries with a context before processing", "queries"),
     "n_contexts_same": integer("contexts in which no text was changed or moved", "queries"),
-    "n_contexts_emptied": integer("contexts in which nothing was left; their prompts have no context",
+    "n_contexts_emptied": integer("contexts with no text left; their prompts have no context",
                                   "queries"),
     "n_passages": integer("passages in these contexts", "passages"),
     "n_changed": integer("passages that are shown with a changed text", "passages"),
     "n_emptied": integer("passages with no text left", "passages"),
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
-    "tokens_before": number("mean tokens over these queries of the prompt with the other retriever's texts, in the "
-                            "grid's first ordering", "tokens"),
+    "tokens_before": number("mean tokens over these queries in the prompt with the unprocessed texts, in the grid's "
+        "first ordering", "tokens"),
     "tokens_after": number("the same mean for the prompt with the processed texts", "tokens"),
-    "same_again": boolean("whether a sample of the contexts came out the same when made again, in texts and order"),
+    "same_again": boolean("whether processing a sample of the contexts again gave the same texts in the same order"),
     "n_reordered": integer("contexts that show their passages in a different order than the ranking; only if a "
                            "processor returns an order", "queries")._replace(optional=True),
 }  # fmt: skip

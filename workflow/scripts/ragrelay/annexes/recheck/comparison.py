@@ -20,8 +20,8 @@ COLUMNS = {
     **CONTEXT_COLUMNS,
     "equal": boolean("whether text, finish reason and token counts are the same; a thought before the answer, which "
                      "isn't stored here, counts as text"),
-    "equal_here": boolean("whether a second making in two halves, on the same machine or endpoint, equals the first; "
-                          "empty if all answers equal the stored ones"),
+    "equal_here": boolean("whether generating the answer once more, in two halves on the same machine or endpoint, "
+        "gives the same result; empty if all answers equal the stored ones"),
     "same_until": integer("tokens or words before the texts first differ; empty if they are the same"),
     "unit": text(f"the unit of same_until: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
                  "unknown"),

@@ -7,12 +7,12 @@ MODULE = "ragrelay.annexes.recheck"
 rechecked_answers = StudyFile("recheck/{dataset}/{generator}/answers.parquet", "recheck_answers",
     "the stored answers that were drawn, and the same answers made again", f"{MODULE}.comparison:COLUMNS")
 recheck_receipt = StudyFile("recheck/{dataset}/{generator}/receipt.json", "recheck_answers",
-    "the engines, versions, devices and settings that made both")
+    "the engines, versions, devices and settings behind the stored and the new answers")
 recheck_scores = StudyFile("recheck/{dataset}/{generator}/scores/{scorer}.parquet", "score_recheck",
-    "the scores of both with the first reference set", f"{MODULE}.scores:COLUMNS")
+    "the scores of the stored and the new answers with the first reference set", f"{MODULE}.scores:COLUMNS")
 recheck_table = StudyFile("recheck/recheck.csv", "recheck",
     "how many answers are bit-equal, and how much scores changed, for each dataset, generator and scorer",
     f"{MODULE}.summary:COLUMNS")
 recheck_record = StudyFile("recheck/recheck.json", "recheck",
-    "the same with the receipts; from the next run on also in the provenance and on the page")
+    "the same table with the receipts; after the next run, the provenance and the page show it too")
 # fmt: on

@@ -40,7 +40,7 @@ COLUMNS = {
     "equal_low": number("lower end of its 95% interval (Wilson's)"),
     "equal_high": number("upper end of this interval"),
     "n_equal_here": integer(
-        "answers among the n that, made a second time in two halves, equal the first making; empty if all are "
+        "answers among the n that came out the same when generated once more, in two halves; empty if all are "
         "bit-equal to the stored ones",
         "answers",
     ),

@@ -26,10 +26,10 @@ from ragrelay.base.vocabulary.columns import (
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
 """Column of the published table → the mark in significance.csv."""
 WITH_PUBLISHED = {
-    "value": number("ours"),
+    "value": number("our value"),
     **INTERVAL,
     "published": number("the published value"),
-    "difference": number("ours minus the published value"),
+    "difference": number("our value minus the published value"),
     "inside": boolean("whether the published value lies in our interval; empty without one"),
 }
 COLUMNS = {
@@ -37,11 +37,13 @@ COLUMNS = {
     "quantity": text("`utility`: the cell's mean utility; `p0`: mean P of answers without context"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
-    "differs_from_rel": boolean("whether ours differs from the reference retriever (†)"),
+    "differs_from_rel": boolean("whether our value differs from the reference retriever's (†)"),
     "published_differs_from_rel": boolean("whether the published value has the mark †"),
-    "differs_from_reversed": boolean("whether our ascending and descending orders differ (‡), at ascending"),
-    "published_differs_from_reversed": boolean("whether the published value has the mark ‡, at ascending"),
-    "marks_agree": boolean("whether all marks that both tables have agree; empty if there are none"),
+    "differs_from_reversed": boolean(
+        "whether our values for ascending and descending order differ (‡); only in ascending rows"
+    ),
+    "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only in ascending rows"),
+    "marks_agree": boolean("whether all marks that both tables report agree; empty if they have none in common"),
 }
 """Columns of cells.csv."""
 

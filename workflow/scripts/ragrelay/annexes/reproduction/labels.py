@@ -38,7 +38,7 @@ LABELS = {
 COST = {
     **ANSWERS_PART,
     "what": text(f"`{END_TO_END}`, `{EACH}`, or `ratio` of the first to the second"),
-    "value": number("ours: device-seconds; a plain number for the ratio"),
+    "value": number("our value: device-seconds, or a plain number for the ratio"),
     "published": number("the published seconds, or their ratio"),
 }
 """Columns of label_cost.csv."""

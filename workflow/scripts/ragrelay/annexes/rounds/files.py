@@ -5,15 +5,15 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 MODULE = "ragrelay.annexes.rounds"
 # fmt: off
 checked = StudyFile("{dataset}/rounds/checked/{generator}.json", "check_rounds",
-    "how many passages a context with all rounds has, and the generator's window in tokens")
+    "the number of passages in a context with all rounds, and the generator's window in tokens")
 planned_prompts = StudyFile("{dataset}/rounds/{round}/planned/{template}/{retriever}.parquet",
-    "estimate_round_prompts", "estimated prompts, from which the plan counts", f"{MODULE}.prompts:COLUMNS")
+    "estimate_round_prompts", "estimated prompts, which the plan counts", f"{MODULE}.prompts:COLUMNS")
 queries = StudyFile("{dataset}/rounds/{round}/queries/{generator}.parquet", "write_round_queries",
     "the round's queries, and the passages shown before it", f"{MODULE}.queries:COLUMNS")
 contexts = StudyFile("{dataset}/rounds/{round}/contexts/{generator}/{retriever}.parquet", "search_round",
-    "the new passages from a retriever, and their measure", f"{MODULE}.searches:COLUMNS")
+    "a retriever's new passages, and their measure", f"{MODULE}.searches:COLUMNS")
 prompts = StudyFile("{dataset}/rounds/{round}/prompts/{generator}/{retriever}.parquet", "search_round",
-    "the prompts with all passages shown so far, then the retriever's new ones", f"{MODULE}.prompts:COLUMNS")
+    "the prompts with all passages shown so far, followed by the retriever's new passages", f"{MODULE}.prompts:COLUMNS")
 receipt = StudyFile("{dataset}/rounds/{round}/generated/{generator}/shard{shard}.json", "generate_round_answers",
     "receipt for generation")
 answers = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.parquet", "view_round_answers",

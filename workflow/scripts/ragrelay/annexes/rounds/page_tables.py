@@ -21,7 +21,7 @@ def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
 
 
 def round_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show P, lists and tokens of each round, by the retriever that made its list."""
+    """Show P, lists and tokens in each round, by the retriever that returned the round's list."""
     return table_of(
         study["round_scores"], name("references"), numeric("round", "round", count), name("retriever"),
         between("mean P", "p"), numeric("queries", "n", count), numeric("worse", "worse", count),

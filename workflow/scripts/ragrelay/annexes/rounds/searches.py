@@ -21,10 +21,10 @@ COLUMNS = {
     "seed": SEED,
     "docnos": Column(pl.List(pl.String), "ids of the new passages, in prompt order"),
     "found": integer("passages with text among the first k that the retriever ranks", "passages"),
-    "repeated": integer("those of them that were shown before, or are near copies of such passages", "passages"),
+    "repeated": integer("found passages that were already shown, or are near copies of shown passages", "passages"),
     "unjudged": integer("new passages without a judgement, which count as not relevant", "passages"),
-    "value": number("the measure of these passages, where repeated ones count as not relevant; empty if the question "
-                    "has none"),
+    "value": number("the measure of the found passages, where repeated passages count as not relevant; empty if the "
+        "question has none"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

@@ -17,14 +17,14 @@ TABLE: dict[str, Column] = {
                         "before the step"),
     "n": integer("queries whose lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
-    "share_same": number("share of equal pairs among the pairs of lists with P and a measure, each seed with the same "
-                         "weight", "0 to 1"),
-    "slope": number("difference in P per difference in the measure between two lists at one state, both centred over "
-                    "the step's queries", relay.UNIT),
+    "share_same": number("share of pairs with equal lists, among pairs with P and a measure for both lists; each seed "
+        "has the same weight", "0 to 1"),
+    "slope": number("how much the difference in P grows per unit of difference in the measure, between two lists at "
+        "the same state; both differences are centred over the step's queries", relay.UNIT),
     "low": number("lower end of the interval at `level`", relay.UNIT),
     "high": number("upper end of the interval at `level`", relay.UNIT),
-    "level": number("95% for all steps together; 1 - 5% / steps for a single step, so that the steps' intervals hold "
-                    "together",
+    "level": number("95% for all steps together; 1 − 5% / steps for a single step, so that the steps' intervals hold "
+        "jointly",
                     "0 to 1"),
     "p_value": relay.TABLE["p_value"],
     "verdict": relay.TABLE["verdict"],

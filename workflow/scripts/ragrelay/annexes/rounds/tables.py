@@ -23,18 +23,21 @@ SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
 OF_ROUND = {
     "references": _REFERENCES,
     "round": integer("the round's number; 0 for answers without context", "rounds"),
-    "retriever": text("the retriever of the round's list, after the reference retriever's lists in earlier rounds"),
+    "retriever": text("the retriever that returned this round's list; earlier rounds used the reference retriever's "
+        "lists"),
     "n": integer("queries", "queries"),
     "p": number("mean P over queries, where a missing answer counts as 0", "the scorer's"),
     "low": number("lower end of the mean's 95% interval"),
     "high": number("upper end of the mean's 95% interval"),
     "unjudged": number("share of the list's new passages without a judgement, which count as not relevant", "0 to 1"),
     "missing": number("share of answers that are missing", "0 to 1"),
-    "repeated": number("share of the list's passages that were shown before, or are near copies of such "
-                       "passages", "0 to 1"),
+    "repeated": number("share of the list's passages that were already shown, or are near copies of shown "
+        "passages", "0 to 1"),
     "empty": number("share of lists without a new passage", "0 to 1"),
-    "worse": integer("queries whose P falls from the previous round, with the reference retriever's lists", "queries"),
-    "better": integer("queries whose P rises from the previous round, with the reference retriever's lists", "queries"),
+    "worse": integer("queries whose P is lower than in the previous round, with the reference retriever's "
+        "lists", "queries"),
+    "better": integer("queries whose P is higher than in the previous round, with the reference retriever's "
+        "lists", "queries"),
     "prompt_tokens": number("mean number of tokens in the prompts; empty if unknown", "tokens"),
 }  # fmt: skip
 SCORES = {**STUDY_PART, **OF_ROUND}

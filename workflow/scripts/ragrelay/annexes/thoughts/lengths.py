@@ -47,9 +47,9 @@ LENGTHS = {
     "n": integer("answers (queries × seeds), including missing answers", "answers"),
     "n_unknown": integer("answers whose thought has an unknown number of tokens; no mean counts them", "answers"),
     "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
-    "mean_tokens": number("mean tokens of a thought over these queries, first averaged over seeds; 0 if there is no "
-                          "thought. Cut and unfinished thoughts count with the length they reached, so the mean is a "
-                          "lower bound if there are any", "tokens"),
+    "mean_tokens": number("mean tokens in a thought over these queries, averaged over seeds first; an answer without a "
+        "thought counts as 0. Cut and unfinished thoughts count with the length they reached, so with any of these the "
+        "mean is a lower bound", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     ENDED: integer("thoughts that ended with their end mark", "answers"),
@@ -62,17 +62,18 @@ COLUMNS = {**ANSWERS_PART, **LENGTHS}
 """Columns of thoughts.csv."""
 DIFFERENCES = {
     **CONTEXT_COLUMNS,
-    "against_retriever": text("what thoughts are compared with: `zeroshot`, the thoughts without context; or the "
-                              "reference of the primary pair of retrievers, at the same ordering and k"),
+    "against_retriever": text("the other side of the comparison: `zeroshot` (thoughts without context), or the primary "
+        "pair's reference retriever at the same ordering and k"),
     "n": integer("queries with known tokens in both", "queries"),
     "n_unpaired": integer("queries with known tokens in only one", "queries"),
     "mean_tokens": number("mean tokens of a thought over the n queries", "tokens"),
-    "against_tokens": number("the same mean for the thoughts that it is compared with", "tokens"),
-    "mean_difference": number("mean over the n queries of the first minus the second", "tokens"),
+    "against_tokens": number("the same mean for the other side of the comparison", "tokens"),
+    "mean_difference": number("mean tokens minus the other side's, over the n queries", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "p_verdict": number(
-        "p-value of the test behind the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
+        "p-value behind the verdict: the larger of two p-values, from Student's test and from Hall's with 1.75 times "
+        "the skewness"
     ),
     "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
     "stands": boolean("whether the verdict would survive one more query whose thoughts go against it: one has the mean "

@@ -7,11 +7,11 @@ DESCRIBED = "{dataset}/described/thoughts/{generator}"
 THOUGHTS = Scope("thoughts", ("dataset", "generator"), "draw_thoughts")
 RESULT_TABLES = (
     ResultTable("thoughts", f"{DESCRIBED}/thoughts.csv", "describe_thoughts", f"{MODULE}.lengths:COLUMNS",
-                "how many tokens a generator thinks before its answers, and how its thoughts end", "thinking"),
+                "the length of a generator's thoughts in tokens, and how they end", "thinking"),
     ResultTable("thought_differences", f"{DESCRIBED}/thought_differences.csv", "describe_thoughts",
                 f"{MODULE}.lengths:DIFFERENCE_COLUMNS",
-                "tokens of thought compared with thoughts without context, and with another retriever's, paired by "
-                "query",
+                "thought length in tokens, compared with the length without context and with another retriever, paired "
+                "by query",
                 "thinking"),
 )  # fmt: skip
 PARTS = {"thoughts": Part("Tokens of thought by context")}

@@ -115,7 +115,7 @@ QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the judgement's grade")
 PROMPT_ID = text("hash of the prompt's texts, which identifies the answer in the cache")
-SEED = integer("the seed that the answer is sampled with")
+SEED = integer("the seed with which the answer is sampled")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
     "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty if the answer's "

@@ -24,13 +24,13 @@ from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 # fmt: off
 fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt for files fetched from a hub or a catalogue")
 converted = StudyFile("converted/{generator}.json", "convert_model",
-    "receipt for the conversion of a generator's GGUF file, which is in the cache")
+    "receipt for the conversion of a generator's GGUF file; the converted model is in the cache")
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
     "ragrelay.collection.base:QUERY_COLUMNS")
 qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements for these queries",
     "ragrelay.collection.base:QRELS_COLUMNS")
 clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters",
-    "which queries belong together, if the dataset's key `clusters` says so", "ragrelay.collection.clusters:COLUMNS")
+    "each query's cluster, if the dataset has the key `clusters`", "ragrelay.collection.clusters:COLUMNS")
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
     "passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection",
@@ -46,10 +46,10 @@ run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
     "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
 contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts, process_contexts",
-    "each query's best passages with text, to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
+    "each query's top passages with text, up to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
 processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_contexts",
-    "receipt for the processor of a retriever's passages, whose texts are in the cache: contexts requested, cached and "
-    "made, seconds, and whether a sample came out the same when made again")
+    "receipt for processing a retriever's passages (the new texts are in the cache): contexts requested, cached and "
+    "made, seconds, and whether processing a sample again gave the same texts")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
     "counts of passages and queries that were left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
@@ -59,41 +59,44 @@ receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "genera
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
     "view_answers, read_answers", "a cell's answers", "ragrelay.generation.answer_files:COLUMNS")
 imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
-    "the passages that answers made elsewhere had; the texts of their prompts are unknown",
+    "the passages in the contexts of imported answers; the texts of their prompts are unknown",
     "ragrelay.prompting.layout:COLUMNS")
 imported_passages = StudyFile("{dataset}/prompts/@{generator}/{retriever}/passages.parquet", "read_answers",
-    "these passages, after those of the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS")
+    "these passages, listed after the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS")
 left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_out.json",
     "view_answers, read_answers",
-    "counts of missing answers by reason; for answers made elsewhere also of ignored rows")
+    "counts of missing answers by reason and, for imported answers, of ignored rows")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
-    "receipt for the references' embeddings, which are in the cache")
+    "receipt for encoding the references; the embeddings are in the cache")
 score_receipt = StudyFile("{dataset}/scored/{scorer}/{generator}/shard{shard}.json", "fill_scores",
-    "receipt for scoring, whose scores are in the cache")
+    "receipt for scoring; the scores are in the cache")
 scores = JudgeAnswers.made["scores"]
 left_out_of_scores = JudgeAnswers.made["left_out"]
 nuggets = WriteNuggets.made["nuggets"]
 left_out_of_nuggets = WriteNuggets.made["left_out"]
 judge_checks_scores = CheckJudge.made["scores"]
 context_use = ScoreContextUse.made["table"]
-plan = StudyFile("plan.csv", "plan", "the requests that each job with an engine would make, with estimates",
+plan = StudyFile("plan.csv", "plan", "the requests that each job with an engine would make, with cost estimates",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
-    "the plan's time and total, which the key `budget` limits, and the numbers of shards for the key `shards: auto`")
+    "the time of the plan, its total (which the key `budget` limits), and the numbers of shards for the key `shards: "
+    "auto`")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
     "the origin of every result, with hashes of queries, judgements, gold answers, runs, labels and corpus")
 left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
-    "all counts of left-out or cut items, including those of every other `left_out.json`")
+    "all counts of left-out or cut items, including those in every other `left_out.json`")
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
     "the query explorer's data: a script per query, and `queries.json`, which lists them")
 report = StudyFile("report/index.html", "write_page", "the study's page")
-facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the rows of their "
-                                                     "numbers")
-page_list = StudyFile("report/pages.js", "no rule", "the study's pages, for their headers; written when a run ends")
+facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the table rows "
+    "that their numbers come from")
+page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages, for the links in their headers; "
+    "written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "counts of left-out, skipped or cut items, by "
                                                                          "stage",
     "ragrelay.report.origin:LEFT_OUT")
-measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "Snakemake's measurement of a job")
+measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "Snakemake's measurements of a "
+    "job's time and memory")
 # fmt: on
 
 

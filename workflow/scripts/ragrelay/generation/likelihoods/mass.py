@@ -16,8 +16,8 @@ MANY = 0.1
 OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
-    "total probability of all words that were requested together, before it is divided among them; empty if the reply "
-    "was made to begin with a text, and if nothing was requested",
+    "total probability of all words that were requested together, before normalisation; empty if the reply had to "
+    "begin with a given text, or if nothing was requested",
     "0 to 1",
     optional=True,
 )

@@ -15,8 +15,8 @@ COLUMNS = {
     "tokens": integer("tokens of the answer", "tokens"),
     "logprob_with": number("log-probability of the answer after the prompt with its context", "nats"),
     "logprob_without": number("log-probability of the answer after the prompt without context", "nats"),
-    "context_use": number("their difference per token", "nats per token"),
-    "text_change": number("1 − F1 of the words of the answer and of that without context", "0 to 1"),
+    "context_use": number("logprob_with minus logprob_without, per token", "nats per token"),
+    "text_change": number("1 − F1 between the words of the answer and of the answer without context", "0 to 1"),
 }
 SCHEMA = schema_of(COLUMNS)
 

@@ -20,16 +20,16 @@ CHECKED_COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
     "changed_prompt_id": text(f"the same for the changed question; empty for `{LENGTH}`"),
-    "words": integer("words of the answer as it was", "words"),
+    "words": integer("words in the unchanged answer", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
 """Columns of the asked rows that differ between the questions about one answer or passage."""
 SCORES = {
-    "score": number("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
-    "changed_score": number(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
+    "score": number("the judge's score without the change; for a passage, its label or expected grade", "the judge's"),
+    "changed_score": number(f"the score with the change; empty for `{LENGTH}`", "the judge's"),
     "judgements": integer("questions about the answer or passage", "questions"),
-    "other_words": integer("questions whose likeliest word changes", "questions"),
+    "other_words": integer("questions whose likeliest word differs after the change", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
 """Columns that identify an answer."""

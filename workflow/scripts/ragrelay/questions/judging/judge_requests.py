@@ -22,9 +22,11 @@ from ragrelay.scoring.sentences import numbered_citations, read_citations
 
 ASKED_COLUMNS = {
     **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
-    "number": integer("which question about the answer; empty where there is none"),
-    "item": text("what the question is about, in the scorer's words; empty where there is one question"),
-    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+    "number": integer("number of the question about the answer; empty if there is no question"),
+    "item": text("the question's subject, in the scorer's words; empty if there is only one question"),
+    "prompt_id": text(
+        "hash of the question's texts, which identifies its likelihoods in the cache; empty if nothing was asked"
+    ),
     "mass": MASS,
 }
 SCHEMA = schema_of(ASKED_COLUMNS)

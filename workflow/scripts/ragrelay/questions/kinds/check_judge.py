@@ -22,11 +22,11 @@ class CheckJudge(JudgeAnswers):
     key = "{dataset}/{scorer}/{generator}"
     follows = JudgeAnswers
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",
-        "the questions that the checks of a judge compare, by their keys in the cache",
+        "the questions that a judge's checks compare, with their keys in the cache",
         "ragrelay.questions.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
-            "the scores of the checks of a judge", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
+            "the scores of a judge's checks", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

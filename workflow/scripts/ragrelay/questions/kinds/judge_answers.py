@@ -26,18 +26,19 @@ class JudgeAnswers(Question):
     key = "{dataset}/{scorer}/{generator}/{retriever}"
     ask_key = "{dataset}/{generator}/{judge}"
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "score_judged_answers",
-        "the questions that the model was asked about each answer, by their keys in the cache",
+        "the questions that the judge was asked about each answer, with their keys in the cache",
         "ragrelay.questions.judging.judge_requests:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             "score_answers, score_judged_answers, read_scores",
-            "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
-            " against the references that the retriever's contexts leave",
+            "the score of every answer against every reference set; rows with ordering `none` score the zero-shot "
+            "answers against the references that the retriever's contexts leave unseen",
             "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
         "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
             "score_judged_answers, read_scores",
-            "counts of the answers without a score, and of questions whose words have little of a judge's probability;"
-            " of a file of scores, of all retrievers together (`zeroshot`), also of scores that were ignored"),
+            "counts of answers without a score, and of questions whose reply words get little probability from the "
+            "judge; for a file of scores, also counts of ignored scores, for all retrievers together (in the file for "
+            "`zeroshot`)"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

@@ -25,11 +25,11 @@ class ScoreContextUse(AboutRetrievers):
         "Compute how much more likely answers are with their contexts.",
     )
     asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "compute_context_use",
-        "the log-probabilities that were asked for, by their keys in the cache",
+        "the requested log-probabilities, with their keys in the cache",
         "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
-            "how likely the answers are with and without their contexts",
+            "log-probability of each answer with and without its context",
                 "ragrelay.questions.context_use.table:COLUMNS"),
     }  # fmt: skip
 

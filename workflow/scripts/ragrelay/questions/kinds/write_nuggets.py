@@ -20,10 +20,10 @@ class WriteNuggets(Question):
     ask_key = "{dataset}/{writer}/shard{shard}"
     made: ClassVar = {
         "nuggets": StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
-            "the lists of nuggets that a scorer counts", "ragrelay.scoring.nugget_lists:COLUMNS"),
+            "the nugget lists that a scorer uses", "ragrelay.scoring.nugget_lists:COLUMNS"),
         "left_out": StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
-            "counts of queries without nuggets, of lists that were cut, of a file's lists for unknown queries, and of"
-            " nuggets whose words of importance have little of the writer's probability"),
+            "counts of queries without nuggets, of lists that were cut, of a file's lists for unknown queries, and of "
+            "nuggets for which the writer gives the words vital and okay little probability"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

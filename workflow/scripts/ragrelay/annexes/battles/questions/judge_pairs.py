@@ -24,15 +24,15 @@ class JudgePairs(AboutPairs):
     key, ask_key = "{dataset}/{battle}/{generator}/{retriever}/{against}", "{dataset}/{generator}/{judge}"
     read_key = "{dataset}/{battle}/{generator}"
     asked = StudyFile("{dataset}/battles/{battle}/{generator}/asked.parquet", "read_pair_votes",
-        "the questions that a judge was asked about each pair of answers, by their keys in the cache",
+        "the questions that a judge was asked about each pair of answers, with their keys in the cache",
         f"{MODULE}:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "votes": StudyFile("{dataset}/battles/{battle}/{generator}/votes.parquet", "read_pair_votes, read_vote_file",
             "the votes on each pair of answers, in both orders", f"{MODULE}:VOTES"),
         "left_out": StudyFile("{dataset}/battles/{battle}/{generator}/votes.left_out.json",
             "read_pair_votes, read_vote_file",
-            "counts of pairs without a vote, and of questions whose words have little of a judge's probability; of a "
-            "file, of votes that were ignored"),
+            "counts of pairs without a vote, and of questions whose reply words get little probability from the judge; "
+            "for a file, also counts of ignored votes"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

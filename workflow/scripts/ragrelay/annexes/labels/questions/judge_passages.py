@@ -27,7 +27,7 @@ class JudgePassages(Question):
         "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
             "ragrelay.annexes.labels.stage_columns:JUDGED_LABELS"),
         "left_out": StudyFile("{dataset}/annotations/llm/{source}/{judge}.left_out.json", "label_by_judge",
-            "count of questions whose words have little of a judge's probability"),
+            "number of questions whose reply words get little probability from the judge"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

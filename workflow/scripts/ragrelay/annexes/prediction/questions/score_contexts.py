@@ -25,7 +25,7 @@ class ScoreContexts(AboutRetrievers):
         "ragrelay.annexes.prediction.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
-            "compute_context_likelihoods", "how likely the contexts are after the query",
+            "compute_context_likelihoods", "log-probability of each context given the query",
             "ragrelay.annexes.prediction.context_perplexity.requests:COLUMNS"),
     }  # fmt: skip
 
