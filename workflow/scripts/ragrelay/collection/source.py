@@ -23,16 +23,16 @@ class DatasetSource(Kind):
     references: References = Field(description="Reference grades, from name to lowest label.")
     drop_identical_ids: bool | None = Field(
         None,
-        description="Leave a passage out of a query's rankings if it has the query's id, as BEIR does with "
-        "`ignore_identical_ids` where queries are passages of the corpus (ArguAna, Quora). `false` keeps it. "
-        "Without this key it is kept, with a warning on the page and the terminal.",
+        description="Remove a passage from a query's rankings if both have the same id, as BEIR's "
+        "`ignore_identical_ids` does for datasets whose queries are also passages (ArguAna, Quora). With `false`, "
+        "the passage stays. Without this key it stays, too, and the page and the terminal warn about it.",
     )
     shards: int = Field(
         1,
         ge=1,
         le=1000,
-        description="How many jobs share the dataset's queries, each with a separate engine; if a model scores the "
-        "answers, as many jobs share the scoring.",
+        description="Number of jobs that share the dataset's queries; each job starts a separate engine. If a model "
+        "scores the answers, the same number of jobs share the scoring.",
     )
 
     clusters: File | None = Field(

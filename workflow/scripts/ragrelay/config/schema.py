@@ -61,9 +61,9 @@ class PathvarsSettings(Settings):
 
 
 class BudgetSettings(Settings):
-    """A study's limits, for the amount that its jobs have used plus the amount that `snakemake plan` says is still
-    missing. A run that would exceed a limit, or that lacks a plan for the present configuration, ends with one line
-    before its first job.
+    """A study's limits. Each applies to the amount that the study's jobs have used, plus the amount that `snakemake
+    plan` estimates for the missing results. A run that would exceed a limit, or that lacks a plan for the present
+    configuration, ends with a one-line error before its first job.
     """
 
     gpu_hours: float | None = Field(
@@ -87,7 +87,7 @@ class BudgetSettings(Settings):
 
 
 class PrimarySettings(Settings):
-    """The comparison that is chosen before any answer is seen: it is tested alone, and the page opens with it."""
+    """The comparison that you choose before you see any answer. It is tested alone, and the page opens with it."""
 
     retriever: str | None = Field(
         None,
@@ -101,8 +101,8 @@ class PrimarySettings(Settings):
     ordering: str | None = Field(None, description="By default the grid's first ordering.")
     k: int | None = Field(None, ge=1, description="By default the grid's largest k.")
     references: str | None = Field(None, description="By default each dataset's lowest grade.")
-    measure: str | None = Field(None, description="By default the grid's first ordering.")
-    scorer: str | None = Field(None, description="By default the grid's first ordering.")
+    measure: str | None = Field(None, description="By default the grid's first measure.")
+    scorer: str | None = Field(None, description="By default the grid's first scorer.")
 
 
 class AnalysisSettings(Settings):
@@ -133,8 +133,8 @@ class AnalysisSettings(Settings):
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, answers "
-        "are only better, worse or undecided, as they are for a judge without a margin here.",
+        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, verdicts "
+        "are only better, worse or undecided, as for a judge without a margin here.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -175,21 +175,21 @@ class CoreSettings(Settings):
     )
     run_metadata: bool = Field(
         False,
-        description="Whether run files begin with a header of [ir_metadata](https://www.ir-metadata.org): the "
-        "retriever's definition and dataset, as comments. Readers that don't support comments (trec_eval, "
+        description="Whether run files begin with an [ir_metadata](https://www.ir-metadata.org) header, which gives "
+        "the retriever's definition and dataset as comments. Readers that don't support comments (trec_eval, "
         "ir_measures 0.4, pytrec_eval, PyTerrier) refuse such a file.",
     )
     near_copy: Nullable[Share] = Field(
         0.5,
         description="Share of 5-grams (of whichever text has fewer) at or above which a reference counts as a near "
-        "copy of a passage in the context, and so as seen; a reference with a passage's docno is always "
-        "seen. With `null`, only the docno counts. This decides the unseen reference sets and the share of "
-        "copied references.",
+        "copy of a passage in the context, and therefore as seen; a reference with a passage's docno is always seen. "
+        "With `null`, only the docno counts. This decides the unseen reference sets and the share of copied "
+        "references.",
     )
     context_use: bool = Field(
         False,
-        description="Score every answer with its context and without it, which shows how much it depends on the "
-        "context: about one more pass over every prompt, with `engine: vllm`.",
+        description="Compute every answer's log-probability with and without its context, which shows how much the "
+        "answer depends on the context. This costs about one more pass over every prompt and needs `engine: vllm`.",
     )
     questions: Unique[ClassName] | None = Field(
         None,
@@ -199,9 +199,9 @@ class CoreSettings(Settings):
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(
         None,
-        description="`auto`: `snakemake plan`, with a run's profile, chooses the number of query shards for each "
-        "dataset and generator, so that a job ends within 70% of the profile's `runtime`. The number is "
-        "fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
+        description="With `auto`, `snakemake plan` (with a run's profile) chooses the number of query shards for each "
+        "dataset and generator, so that a job ends within 70% of the profile's `runtime`. The number is fixed once "
+        "there are answers. Before the first plan, the datasets' `shards` apply.",
     )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")

@@ -224,8 +224,8 @@ class ThinkingSettings(Settings):
     budget: int | None = Field(
         None,
         ge=1,
-        description=f"Longest thought in tokens; by default {BUDGET}, or less if prompt and `max_tokens` leave less "
-        "room in the window. A longer thought is cut there and the end mark added.",
+        description=f"Maximum thought length in tokens; by default {BUDGET}, or less if prompt and `max_tokens` leave "
+        "less room in the window. A longer thought is cut at this length, and the end mark is added.",
     )
 
 
@@ -240,29 +240,29 @@ class Generator(GeneratorKind):
     tokenizer: Model | None = Field(
         None,
         description="Local folder or hub id of a tokenizer: with a GGUF file, a replacement for the file's tokenizer; "
-        "with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly as vLLM in "
-        "the job would get them, and checked against `max_model_len`. Without it they are sent as text.",
+        "with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly as vLLM in the job "
+        "would get them, and checked against `max_model_len`. Without this key, prompts are sent as text.",
     )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
         False,
-        description="Send prompts through the tokenizer's chat template, as the prompt template's system and user "
-        "parts, and not as raw completions.",
+        description="Format prompts with the tokenizer's chat template, from the prompt template's system and user "
+        "parts, instead of sending raw completions.",
     )
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments for the chat template, e.g. `{enable_thinking: false}`."
     )
     date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
-        description="Date (YYYY-MM-DD) that the chat template writes instead of today's; required if a template reads "
-        "the clock, because prompts would change from day to day.",
+        description="Date (YYYY-MM-DD) that the chat template writes instead of today's. Required if the template "
+        "reads the clock, because prompts would otherwise change from day to day.",
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
         description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: "
         '4096}`, only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
         "`max_tokens`, `stop` and answer measures apply after the thought, which has a separate budget; with a chat "
-        "endpoint without `tokenizer` they apply to both together. If a thought doesn't end, there is no answer. "
+        "endpoint without `tokenizer` they apply to both together. If a thought doesn't end, the answer is missing. "
         "Required if the tokenizer or its chat template has thought marks.",
     )
     max_model_len: int | None = Field(None, ge=16, description="Window in tokens; by default the model's.")
@@ -295,7 +295,7 @@ class Generator(GeneratorKind):
         description="Minimum answer length in tokens: neither a stop string nor the end of the text ends an answer "
         "earlier.",
     )
-    max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
+    max_tokens: int = Field(300, ge=1, description="Maximum answer length in tokens.")
     stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
     flush_seconds: float = Field(
         60.0,
@@ -305,8 +305,8 @@ class Generator(GeneratorKind):
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Answer tokens per second from one engine, including the time for their prompts, for `snakemake "
-        "plan`; by default the speed of earlier jobs.",
+        description="Speed that `snakemake plan` assumes, in answer tokens per second and engine, including the time "
+        "for prompts; by default the speed of earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(

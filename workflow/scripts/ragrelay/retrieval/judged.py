@@ -36,10 +36,10 @@ class Judged(Bringing):
 
     filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
-        description="What follows the drawn passages (in `graded` and `position`, what replaces judged non-relevant "
-        "passages): unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged passages "
-        "from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` is for "
-        "that query only), or `nothing`.",
+        description="The passages that follow the drawn passages or, in `graded` and `position`, replace the judged "
+        "non-relevant passages: unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged passages "
+        "from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` is for that query "
+        "only), or `nothing`.",
     )
     ranking: Name | None = Field(None, description="The retriever that gives passages for `filler: unjudged`.")
 

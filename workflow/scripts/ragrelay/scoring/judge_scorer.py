@@ -67,8 +67,8 @@ class JudgeScorer(Scorer):
     bias_checks: int = Field(
         0,
         ge=0,
-        description="How many of the retrievers' answers are judged again with a change that should not matter: "
-        "the order of what the judge sees, or the answer's length. 0 means none.",
+        description="Number of the retrievers' answers to judge again after a change that should not matter: in the "
+        "order of the judge's input, or in the answer's length. 0 means none.",
     )
 
     def judges(self) -> list[str]:

@@ -47,7 +47,8 @@ class Fought(Battle):
     )
     pairs: Literal["opponent", "all"] = Field(
         "opponent",
-        description="Who meets: every other retriever meets the `opponent`, or with `all` every two retrievers meet.",
+        description="Which answers meet: `opponent` pairs every other retriever with the opponent, `all` pairs every "
+        "two retrievers.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

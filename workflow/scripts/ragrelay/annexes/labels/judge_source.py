@@ -30,8 +30,8 @@ class JudgeSource(AnnotationSource):
     bias_checks: int = Field(
         0,
         ge=0,
-        description="How many passages are judged again with a change that should not matter: the order in which the "
-        "judge sees its input, or the passage's length. 0 means none.",
+        description="Number of passages to judge again after a change that should not matter: in the order of the "
+        "judge's input, or in the passage's length. 0 means none.",
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ class AgreementSettings(Settings):
         0.4,
         ge=0,
         le=1,
-        description="Cohen's κ (relevant or not) below which the page warns about results that rest on a source's "
+        description="Cohen's κ (relevant or not) below which the page warns about results that depend on a source's "
         "labels.",
     )
 
@@ -41,7 +41,7 @@ class LabelKeys(Settings):
     annotation_depth: int = Field(
         10,
         ge=2,
-        description="Passages of each ranking that get labels; the generator gets each of them separately.",
+        description="Number of passages in each ranking that get labels; the generator gets each passage separately.",
     )
     agreement: AgreementSettings = Field({}, validate_default=True)
 

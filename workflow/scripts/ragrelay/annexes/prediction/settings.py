@@ -11,9 +11,11 @@ class PredictionSettings(Settings):
     """Settings for the predictors of `snakemake predict` (docs/predict.md)."""
 
     score_depth: int = Field(
-        100, ge=2, description="Top results whose scores NQC, SMV, RSD and the largest standard deviation use."
+        100,
+        ge=2,
+        description="Number of top results whose scores NQC, SMV, RSD and the largest standard deviation use.",
     )
-    wig_depth: int = Field(5, ge=1, description="Top results whose scores WIG uses.")
+    wig_depth: int = Field(5, ge=1, description="Number of top results whose scores WIG uses.")
     score_share: float = Field(
         0.5,
         gt=0,
@@ -21,10 +23,12 @@ class PredictionSettings(Settings):
         description="`sigma_share` uses the results with at least this share of the first result's score.",
     )
     feedback_depth: int = Field(
-        50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
+        50, ge=2, description="Number of passages from which Clarity and UEF learn words, at most `context_depth`."
     )
     vector_depth: int = Field(
-        50, ge=2, description="Top results whose dense vectors A-Ratio, A-Pair-Ratio and perturbed queries use."
+        50,
+        ge=2,
+        description="Number of top results whose dense vectors A-Ratio, A-Pair-Ratio and perturbed queries use.",
     )
     context_perplexity: bool = Field(
         False,
@@ -38,8 +42,8 @@ class PredictionSettings(Settings):
     )
     cross_encoder: Nullable[str] = Field(
         None,
-        description="The same for `bert_qpp`: a cross-encoder that was trained to predict how well a query does from "
-        "its first passage.",
+        description="The same for `bert_qpp`: a cross-encoder that was trained to predict a query's retrieval quality "
+        "from its first passage.",
     )
     judge: Nullable[str] = Field(
         None,

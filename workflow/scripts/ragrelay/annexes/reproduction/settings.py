@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Name, Settings
 
 
 class PublishedSettings(Settings):
-    """CSV files with published tables, which `snakemake reproduce` compares with the study's."""
+    """CSV files with published tables, which `snakemake reproduce` compares with the study's tables."""
 
     utility: File | None = Field(
         None,

@@ -21,8 +21,8 @@ class RoundSettings(Settings):
     )
     next_query: Literal["answer", "ask", "same"] = Field(
         "answer",
-        description="The next round's query: `answer` is the question followed by the last answer, `ask` the first "
-        "line of the generator's reply to `query_prompt`, `same` the question again.",
+        description="The next round's query: `answer` is the question followed by the last answer, `ask` is the first "
+        "line of the generator's reply to `query_prompt`, and `same` is the question again.",
     )
     query_prompt: Name | None = Field(
         None,

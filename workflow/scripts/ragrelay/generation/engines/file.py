@@ -17,7 +17,7 @@ from ragrelay.generation.generator import GeneratorKind, Marks
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet. `{dataset}` is replaced by the dataset's name; `{retriever}`, "
-    "`{ordering}`, `{k}` and `{seed}` give these values for all answers in a file."
+    "`{ordering}`, `{k}` and `{seed}` set these values for all answers in a file."
 )
 
 OF_PASSAGES = ("dataset", "seed")
@@ -33,17 +33,17 @@ class File(GeneratorKind):
     baseline: Text | None = Field(None, description=f"Zero-shot answers, if `path` has none: {FILES}")
     single_passages: Text | None = Field(
         None,
-        description="Answers from one passage each, whose scores become eRAG's labels: `qid`, `docno`, `answer` and, "
-        "if there are several, `seed`, in any format that `path` allows; the name may contain `{dataset}` "
-        "and `{seed}`.",
+        description="Answers generated from one passage each, whose scores become eRAG's labels: `qid`, `docno`, "
+        "`answer` and, if there are several, `seed`, in any format that `path` allows; the name may contain "
+        "`{dataset}` and `{seed}`.",
     )
     retriever: Name | None = Field(
-        None, description="Retriever of answers that name none; by default the grid's only retriever."
+        None, description="Retriever for answers that don't name one; by default the grid's only retriever."
     )
     k: int | None = Field(
         None,
         ge=1,
-        description="k of answers that don't give it; by default the length of the retriever's longest list of "
+        description="k for answers that don't state it; by default the length of the retriever's longest list of "
         "passages, or the grid's only k.",
     )
     thinking: Marks | Literal["none"] | None = Field(

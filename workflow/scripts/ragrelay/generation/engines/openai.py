@@ -43,8 +43,8 @@ class Openai(Generator):
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
         description="The endpoint's address, such as `https://host/v1`, or a list of addresses that serve the same "
-        "model. By default the environment variable OPENAI_BASE_URL, for servers whose address changes; "
-        "several are separated by spaces.",
+        "model. By default the value of the environment variable OPENAI_BASE_URL, for servers whose address changes; "
+        "separate several addresses with spaces.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
@@ -52,14 +52,14 @@ class Openai(Generator):
     )
     max_tokens_name: Text | None = Field(
         None,
-        description="The name of `max_tokens` in requests, for a server that rejects that name: "
+        description="Name that requests use instead of `max_tokens`, for a server that rejects this name: "
         "`max_completion_tokens`.",
     )
     extra_body: dict[str, Any] | None = Field(
         None,
         description="Additional keys for every request, e.g. `{reasoning_effort: low}`. A key that is null is not "
-        "sent: `{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for "
-        "one without seeds.",
+        "sent: `{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for a server "
+        "without seeds.",
     )
     entropy: bool = Field(
         False,

@@ -71,15 +71,15 @@ class Vllm(Generator):
     repetition_window: int | None = Field(
         None,
         ge=1,
-        description="How many of the last tokens of prompt and answer together `repetition_penalty` covers, as in "
-        "llama.cpp (64 there); by default all of them.",
+        description="Number of most recent tokens, in prompt and answer together, that `repetition_penalty` covers, as "
+        "in llama.cpp (where it is 64); by default all tokens.",
     )
     batch_invariant: bool = Field(
         False,
-        description="vLLM's batch invariance: on a GPU too, an answer then depends only on its prompt and seed, not on "
-        "the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is "
-        "slower; we haven't measured how much. On a CPU, float32 answers have this property without the "
-        "key; bfloat16 answers don't.",
+        description="Turn on vLLM's batch invariance: on a GPU, too, an answer then depends only on its prompt and "
+        "seed, not on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is "
+        "slower; we haven't measured how much. On a CPU, float32 answers have this property without the key; bfloat16 "
+        "answers don't.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,

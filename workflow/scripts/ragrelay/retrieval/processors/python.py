@@ -17,10 +17,10 @@ class Python(Processor):
 
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. The function gets a "
-        "query's text, its passages from the first rank on (each a tuple of docno and text) and the "
-        "`options`, and returns docnos with their new texts, as tuples or as a mapping, in the order in "
-        "which the grid's orderings lay them out. A passage that it leaves out is not shown; a docno that "
-        "it didn't get is an error."
+        "query's text, its passages from the first rank on (each a tuple of docno and text) and the `options`, and "
+        "returns docnos with their new texts, as tuples or as a mapping, in the order in which the grid's orderings "
+        "lay them out. A passage that the function leaves out isn't shown; a docno that the function didn't get is an "
+        "error."
     )
     one_at_a_time: bool = Field(
         False,

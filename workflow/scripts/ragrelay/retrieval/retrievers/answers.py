@@ -15,7 +15,7 @@ from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Answers(Retriever):
-    """The passages that answers made elsewhere name, in their order (docs/bring-your-own-answers.md)."""
+    """The passages that imported answers list, in the same order (docs/bring-your-own-answers.md)."""
 
     searches_every_query: ClassVar[bool] = False
 

@@ -30,13 +30,13 @@ class Dense(Retriever):
     )
     encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
         "sentence_transformers",
-        description="How the model encodes a text: as its sentence-transformers files say, or like TCT-ColBERT "
+        description="How the model encodes a text: as its sentence-transformers files specify, or like TCT-ColBERT "
         "(with the tokenizer of bert-base-uncased) or TAS-B.",
     )
     query_prefix: str = Field(
         "", description="Text prepended to every query, e.g. `query: ` (with a trailing space) for E5."
     )
-    passage_prefix: str = Field("", description="Text before every passage, e.g. `passage: ` for E5.")
+    passage_prefix: str = Field("", description="Text prepended to every passage, e.g. `passage: ` for E5.")
     depth: int = Field(1000, ge=1, description="Results per query.")
     batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
 

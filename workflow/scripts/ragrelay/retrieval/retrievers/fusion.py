@@ -17,7 +17,7 @@ class Fusion(Retriever):
         description="Names of the retrievers to fuse; each run is built only once.",
     )
     rank_constant: int = Field(
-        60, ge=0, description="The formula's constant, which tempers the weight of the first ranks."
+        60, ge=0, description="The formula's constant; a larger constant reduces the weight of the first ranks."
     )
     depth: int = Field(1000, ge=1, description="Results taken from each retriever, and results kept, per query.")
 

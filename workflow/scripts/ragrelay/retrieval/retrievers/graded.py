@@ -11,8 +11,8 @@ class Graded(TwoSided):
     """A dose: a context with k passages has exactly `relevant` relevant passages (or only relevant ones if k is
     smaller), and the rest are judged non-relevant. The relevant passages have the first ranks, so that contexts nest
     over k, and over doses with the same seed; the ordering decides their positions in the prompt (`random` separates a
-    dose from its position). A query with too few relevant passages gets no context, and a query with too few others a
-    shorter one; both are counted.
+    dose from its position). A query with too few relevant passages gets no context, and a query with too few others
+    gets a shorter context; both are counted.
     """
 
     relevant: int = Field(ge=0, description="How many relevant passages a context has.")

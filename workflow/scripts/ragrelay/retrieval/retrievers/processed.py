@@ -15,8 +15,9 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
-    """Another retriever's ranking, whose first k passages a processor shortens, filters, rewrites or reorders before
-    they enter a prompt, for each k. A ranking's measures, labels and predictors are the other retriever's.
+    """Another retriever's ranking, with a processor that, for each k, shortens, filters, rewrites or reorders the
+    first k passages before they enter a prompt. The ranking's measures, labels and predictors are the other
+    retriever's.
     """
 
     of: Name = Field(description="Name of the retriever whose passages are processed.")

@@ -48,7 +48,7 @@ class Bertscore(MeasuredScorer):
     batch_tokens: int | None = Field(
         None,
         ge=64,
-        description="Tokens encoded at once on a GPU; by default as many as half of its free memory holds.",
+        description="Tokens encoded at once on a GPU; by default as many as fit into half of its free memory.",
     )
     encoding: Literal["packed", "single"] = Field("packed", description=ENCODING)
     utility: Utility = Field("relative", description=GAIN)

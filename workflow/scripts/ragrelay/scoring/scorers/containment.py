@@ -8,7 +8,7 @@ from ragrelay.scoring.squad import containment
 
 
 class Containment(GoldPairScorer):
-    """1 if the answer contains the gold answer's words, normalised as SQuAD does, else 0."""
+    """1 if the answer contains the gold answer's words after SQuAD's normalisation, else 0."""
 
     def decisive(self) -> dict[str, Any]:
         """Return the version of the normalisation."""

@@ -7,7 +7,7 @@ from ragrelay.scoring.squad import exact_match
 
 
 class ExactMatch(GoldPairScorer):
-    """1 where answer and gold answer are equal, normalised as SQuAD does it, else 0."""
+    """1 if the answer equals the gold answer after SQuAD's normalisation, else 0."""
 
     def decisive(self) -> dict[str, Any]:
         """Return the version of the normalisation."""

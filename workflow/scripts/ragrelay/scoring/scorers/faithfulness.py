@@ -10,12 +10,12 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 
 
 class Faithfulness(JudgeScorer):
-    """A generator asked of each sentence of the answer whether the answer's own context supports it: the mean of its
-    probability of yes over that of yes or no. Zero-shot answers have no context and no score, so that there is no
-    utility."""
+    """A generator judges whether the answer's context supports each sentence of the answer: the mean of its
+    probability of yes, divided by its probability of yes or no. Zero-shot answers have no context and no score, so
+    there is no utility."""
 
     references: Literal["context"] = Field(  # type: ignore[assignment]
-        "context", description="The passages that the answer was made with."
+        "context", description="The passages in the answer's context."
     )
     prompt: Name = Field("faithfulness", description="Name of a template in `config/judge_prompts/`.")
 

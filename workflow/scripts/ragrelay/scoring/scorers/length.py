@@ -7,7 +7,7 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
 class Length(PairScorer):
-    """Words of the answer, whatever the reference.
+    """Number of words in the answer, whatever the reference.
 
     Words are between blanks. It is what other measures may really follow.
     """

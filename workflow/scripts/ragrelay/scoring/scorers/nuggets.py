@@ -19,9 +19,9 @@ LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "l
 
 
 class Nuggets(JudgeScorer):
-    """The share of a query's nuggets, the facts that a good answer has, that the answer supports, as TREC RAG counts
-    them. The nuggets are a file's, or a generator writes them; the judge is asked about each nugget and answer, and
-    its likeliest word of support, partial and none counts."""
+    """The share of a query's nuggets (facts that a good answer contains) that the answer supports, counted as in TREC
+    RAG. The nuggets come from a file or from a generator. The judge is asked about each nugget and answer, and the
+    likeliest of the words support, partial and none counts."""
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
         "nuggets", description="Name of the only reference set, which consists of nugget lists and not of passages."
@@ -56,15 +56,15 @@ class Nuggets(JudgeScorer):
         "lowest reference grade.",
     )
     depth: int = Field(
-        50, ge=1, description="How many of a query's passages its list is written from: the best, by label or by rank."
+        50, ge=1, description="Number of passages that a query's list is written from: the best by label or by rank."
     )
-    window: int = Field(10, ge=1, description="Passages per prompt. The next prompt has the list so far.")
+    window: int = Field(10, ge=1, description="Passages per prompt. Each further prompt also contains the list so far.")
     most: int = Field(30, ge=1, le=100, description="Maximum nuggets in a list.")
     list_tokens: int = Field(
         1024,
         ge=16,
-        description="Maximum length of a list in tokens. A list that is cut there is written once more with twice "
-        "as many; if it is cut again, only its complete nuggets count, and the page gives the number of such "
+        description="Maximum length of a list in tokens. A list that is cut at this length is written once more with "
+        "twice the length; if it is cut again, only its complete nuggets count, and the page gives the number of such "
         "lists.",
     )
     list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")

@@ -13,8 +13,8 @@ JUDGED = "a scorer that asks a judge, or of kind file"
 
 
 class Panel(Scorer):
-    """The mean of several judges' scores. Answers that a judge has no score for are left out. A verdict needs the mean
-    over all judges and every mean without a single judge."""
+    """The mean of several judges' scores. Answers that lack a score from any judge are left out. A verdict needs the
+    support of the mean over all judges and of every mean without one of them."""
 
     references: Text = Field(  # type: ignore[assignment]
         "judged", description="What the judges compare answers with: the value of this key in their entries."

@@ -25,8 +25,8 @@ class Rouge(PairScorer):
     as_published: ClassVar[bool] = True
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
-        description="Words, pairs of words, or longest common subsequence, whose time grows with the product of the "
-        "texts' lengths: 12 seconds for two of a million characters."
+        description="The units that are compared: words, word pairs, or the longest common subsequence. Time for the "
+        "latter grows with the product of the texts' lengths: 12 seconds for two texts of a million characters."
     )
     stemmer: bool = Field(False, description="Compare Porter's stems.")
 

@@ -14,14 +14,13 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
 class Support(JudgeScorer):
-    """A generator asked of each sentence of the answer that cites passages, such as `[2]` in the text or the
-    citations of a TREC RAG file, whether the cited passage
-    supports it fully, partially or not: 1, 0.5 and 0, by its probabilities of the three words. Precision is the mean
-    over sentences with a citation, recall over all sentences, as in TREC RAG (Thakur et al., 2025). Zero-shot answers
-    have no context and no score, so that there is no utility."""
+    """A generator judges whether the cited passage supports each sentence that cites passages (with `[2]` in the text,
+    or in a TREC RAG file's citations) fully, partially or not: 1, 0.5 or 0, weighted by its probabilities of the three
+    words. Precision is the mean over sentences with a citation, recall the mean over all sentences, as in TREC RAG
+    (Thakur et al., 2025). Zero-shot answers have no context and no score, so there is no utility."""
 
     references: Literal["context"] = Field(  # type: ignore[assignment]
-        "context", description="The passages that the answer was made with; `[1]` is the first in the prompt."
+        "context", description="The passages in the answer's context; `[1]` is the first in the prompt."
     )
     citations: Literal["first", "all"] = Field(
         "first", description="If a sentence has several citations, only the `first`, as in TREC RAG, or `all` together."

@@ -8,7 +8,7 @@ from ragrelay.scoring.squad import token_f1
 
 
 class TokenF1(GoldPairScorer):
-    """F1 of words, normalised as SQuAD does it."""
+    """Word F1 after SQuAD's normalisation."""
 
     def decisive(self) -> dict[str, Any]:
         """Return the version of the normalisation."""

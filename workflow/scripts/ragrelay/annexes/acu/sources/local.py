@@ -21,8 +21,9 @@ class Local(ClaimSource):
     )
     rivals: bool = Field(
         False,
-        description="Whether both rival statements in a record become claims (four rows), instead of only the one "
-        "that the paper uses (two rows): the false one in `counterfact`, the remembered one in `conflictqa`.",
+        description="Whether both rival statements in a record become claims (four rows), instead of only the "
+        "statement that the paper uses (two rows): the false statement in `counterfact`, the remembered statement "
+        "in `conflictqa`.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

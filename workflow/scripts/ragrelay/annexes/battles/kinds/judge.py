@@ -21,7 +21,7 @@ PARTS = {"query", "first", "second"}
 
 class Judge(Fought):
     """A generator that sees the query and both answers, in both orders. Its vote is the most probable of the words
-    first, second and tie. Two equal answers tie and an empty answer loses, without a question."""
+    first, second and tie. Two equal answers tie and an empty answer loses, without a question to the generator."""
 
     generator: Name = Field(description="Name of the generator that votes; it must not write thoughts.")
     references: Literal["judged", "gold", "none"] = Field(

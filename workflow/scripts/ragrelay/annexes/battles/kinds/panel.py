@@ -13,8 +13,8 @@ LEAST = 3
 
 
 class Panel(Battle):
-    """The mean vote of several battles, over queries that all of them decided. It has a verdict only if the mean has
-    it without each of them, too."""
+    """The mean vote of several battles, over the queries that all of them decided. A panel has a verdict only if the
+    mean without any one battle supports it, too."""
 
     of: Annotated[Unique[Name], Field(min_length=LEAST)] = Field(
         description=f"Names of at least {LEAST} other battles, with the same opponent and pairs."

@@ -7,8 +7,8 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class Duplicate(OfOwnPassages):
-    """Repeats each passage of the context at the prompt's end in turn; the effect is P with the copy minus P without
-    it. Relevant passages are compared with judged non-relevant passages of the same query at equal positions.
+    """Repeats each passage of the context in turn at the end of the prompt; the effect is P with the copy minus P
+    without it. Relevant passages are compared with judged non-relevant passages of the same query at equal positions.
     """
 
     effect: ClassVar = (

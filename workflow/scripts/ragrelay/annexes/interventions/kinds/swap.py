@@ -24,9 +24,9 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Both are new
-    to the context and no near copies of its passages, have similar lengths where possible, and are the same at all
-    positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
+    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Both passages
+    are new to the context, aren't near copies of its passages, have similar lengths where possible, and are the same
+    at all positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
     """
 
     population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"

@@ -16,7 +16,7 @@ GRADES = (0, 1, 2, 3)
 
 class GradedLlm(JudgeSource, Graded):
     """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et
-    al., 2024), by its probabilities for the four digits. The label is the likeliest grade; nDCG counts the expected
+    al., 2024), by its probabilities for the four digits. The label is the likeliest grade; nDCG uses the expected
     grade.
     """
 

@@ -17,9 +17,9 @@ class Provenance(AnnotationSource):
     """
 
     path: DatasetFile = Field(
-        description="The file (`{dataset}` stands for the dataset's name): KILT's JSON lines (id, input, output "
-        "with provenance and title). A record belongs to the query with its id, or else to the one with its "
-        "text."
+        description="The file (`{dataset}` stands for the dataset's name): KILT's JSON lines (id, input, output with "
+        "provenance and title). A record belongs to the query with the same id or, if there is none, to the query with "
+        "the same text."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -10,7 +10,7 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 class Zeroshot(AnnotationSource):
     """The score P_0 of the answer without any passage, as the label of each of the query's passages: a source that
-    follows P without knowing the passages. Other sources must do better.
+    follows P without knowing the passages. Other sources must beat this baseline.
 
     All of a query's passages have the same label, so nDCG and a correlation within queries are undefined. Unseen
     reference sets use the P_0 of the complete set, because leaving out references by passage would be knowledge of the
