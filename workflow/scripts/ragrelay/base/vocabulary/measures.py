@@ -20,8 +20,10 @@ COLUMNS = {
 }
 HIGHEST_LABELS = {"gdeval": 4}
 """The highest label that a provider of ir_measures takes, for those with a limit."""
+SUBTOPIC_MEASURES = ("StRecall", "alpha_nDCG")
+"""The measures of subtopics that ragrelay computes (subtopic_measures.py)."""
 REFUSED = {
-    "pyndeval": ("which needs judgements of subtopics", "a measure of judged passages"),
+    "pyndeval": ("a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"),
     "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
 }
 """Providers of ir_measures whose measures are refused: what of them cannot be used, and what is expected."""
@@ -81,6 +83,9 @@ def check_measure(place: str, name: str) -> None:
         raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
         raise InputError(place, repr(name), "a measure without cutoff: each is taken at every k")
+    if measure.NAME in SUBTOPIC_MEASURES:
+        _check_subtopic_measure(place, name, measure)
+        return
     for provider in _providers(taken):
         if provider.NAME in REFUSED:
             why, expected = REFUSED[provider.NAME]
@@ -88,6 +93,15 @@ def check_measure(place: str, name: str) -> None:
     if "cutoff" not in measure.SUPPORTED_PARAMS:
         raise InputError(place, repr(name), "a measure that takes a cutoff")
     _computed(name, 1, 1, place)
+
+
+def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure) -> None:
+    if measure.params.get("judged_only"):
+        raise InputError(place, f"{name!r}, of judged passages alone", "a measure of complete rankings")
+    if measure["rel"] < 1:
+        raise InputError(place, repr(name), "rel of at least 1, since label 0 means not relevant")
+    if not 0 <= measure.params.get("alpha", 0.5) <= 1:
+        raise InputError(place, repr(name), "alpha from 0 to 1")
 
 
 def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:
