@@ -1,7 +1,7 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
 Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
-Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
+Output: fetched; queries, qrels, subtopics, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
 """
 
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
@@ -40,6 +40,8 @@ rule prepare_collection:
         left_out=files.left_out_of_collection,
     log:
         "<logs>/prepare_collection/{dataset}.log",
+    wildcard_constraints:
+        dataset=any_of(name for name in study.grid.datasets if name not in collection.judged_subtopics),
     priority: 10
     conda:
         env("retrieval")
@@ -52,6 +54,53 @@ rule prepare_collection:
         code=code_of("collection/prepare_collection.py", of_job(collection.module)),
     script:
         "../workflow/scripts/collection/prepare_collection.py"
+
+
+rule prepare_judged_subtopics:
+    """Write the queries and judgements of a dataset whose judgements name subtopics: the highest label of each pair."""
+    input:
+        fetched=downloads.receipts_of("dataset"),
+        dataset_files=of_job(collection.files),
+    output:
+        queries=files.queries,
+        qrels=files.qrels,
+        left_out=files.left_out_of_collection,
+    log:
+        "<logs>/prepare_judged_subtopics/{dataset}.log",
+    wildcard_constraints:
+        dataset=any_of(collection.judged_subtopics),
+    priority: 10
+    conda:
+        env("retrieval")
+    params:
+        definition=of_job(collection.of_jobs),
+        drop_identical_ids=of_job(collection.drop_identical_ids),
+        checked=collection.checked_files,
+        cache_dir=study.cache_dir,
+        code=code_of("collection/prepare_judged_subtopics.py", of_job(collection.module)),
+    script:
+        "../workflow/scripts/collection/prepare_judged_subtopics.py"
+
+
+rule prepare_subtopics:
+    """Read which passages are relevant to which parts of a query."""
+    input:
+        queries=files.queries,
+        qrels=files.qrels,
+        subtopics=of_job(collection.subtopic_files),
+    output:
+        files.subtopics,
+    log:
+        "<logs>/prepare_subtopics/{dataset}.log",
+    priority: 10
+    conda:
+        env("retrieval")
+    params:
+        subtopics=of_job(collection.subtopics),
+        definition=of_job(collection.of_jobs),
+        code=code_of("collection/prepare_subtopics.py", of_job(collection.module)),
+    script:
+        "../workflow/scripts/collection/prepare_subtopics.py"
 
 
 rule prepare_clusters:
@@ -265,6 +314,7 @@ rule measure_retrieval:
         skipped=files.skipped,
         queries=files.queries,
         qrels=files.qrels,
+        subtopics=of_job(collection.measured_subtopics),
         runs=of_job(lambda retriever, dataset: retrieval.kind(retriever).files(dataset)),
     output:
         values=files.measures,
@@ -277,6 +327,7 @@ rule measure_retrieval:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),
         relevant=of_job(collection.lowest_grade),
+        subtopic_level=of_job(collection.subtopic_level),
         ranked_by=of_job(lambda retriever: study.retriever(retriever).get("ranked_by")),
         empty=of_job(study.empty_rankings),
         identical_ids=of_job(lambda dataset: collection.drop_identical_ids(dataset) is None),

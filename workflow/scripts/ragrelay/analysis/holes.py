@@ -15,6 +15,7 @@ from ragrelay.analysis.transmission import JudgedRankings, Transmission
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, integer, number, schema_of, text
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
 
 SWEEPS = 12
 """The search for a labelling takes at most so many steps; it ends earlier if no step helps."""
@@ -79,7 +80,7 @@ def holes(
     p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
     So these labellings exist, but others may have still lower or higher slopes.
     """
-    if primary is None:
+    if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
     here = {"ordering": primary.ordering, "references": primary.references}
     utility, retrieval = utility.filter(**here), retrieval.filter(measure=primary.measure)

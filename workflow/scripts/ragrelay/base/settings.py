@@ -149,6 +149,10 @@ Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without
 """A local folder or a hub id."""
 
 
+OUTSIDE_JOBS = "outside jobs"
+"""Marks a key that no job's definition has: no code digest follows it (execution/jobs/code_digest.py)."""
+
+
 def file_of(path: str, dataset: str) -> str:
     """Fill ``dataset`` into a DatasetFile."""
     return str(Path(path.replace("{dataset}", dataset)))

@@ -54,7 +54,7 @@ def first_use() -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     logging.getLogger("ir_datasets").setLevel(logging.ERROR)  # else it shows each try's exceptions
-    lock = FileLock(ir_datasets.util.home_path() / "ragrelay.lock")
+    lock = FileLock((ir_datasets.util.home_path() / "ragrelay").with_suffix(".lock"))  # not the name of a module
     try:
         lock.acquire(timeout=0)
     except Timeout:

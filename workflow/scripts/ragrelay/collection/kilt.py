@@ -89,8 +89,8 @@ def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> d
     """Write the passages to ``folder``, and a dataset with a link to them for each of ``tasks`` (file by name).
 
     Returns counts by task: queries, queries without a gold page in the knowledge source, judgements. All passages of
-    a query's gold pages get label 1. Raises InputError as read_task and page_passages do, and if the knowledge source
-    has none of a task's pages.
+    a query's gold pages get label 1, and each page is a subtopic. Raises InputError as read_task and page_passages do,
+    and if the knowledge source has none of a task's pages.
     """
     records = {name: read_task(path) for name, path in tasks.items()}
     wanted = {page for task in records.values() for pages in task.pages.values() for page in pages}
@@ -106,7 +106,8 @@ def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> d
 
 def _write_task(folder: Path, task: TaskRecords, n_passages: Mapping[str, int], path: Path) -> dict[str, int]:
     gold = {qid: [page for page in pages if page in n_passages] for qid, pages in task.pages.items()}
-    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(n_passages[page])]
+    pairs = [(qid, page) for qid, pages in gold.items() for page in pages]
+    judged = [f"{qid} {page} {page}-{n} 1" for qid, page in pairs for n in range(n_passages[page])]
     if not judged:
         raise InputError(path, "no gold page that is in the knowledge source", "the knowledge source of this file")
     answers = [json.dumps({"qid": q, "answers": texts}, ensure_ascii=False) for q, texts in task.answers.items()]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
-from ragrelay.base.settings import File, Matching, RefusedError
+from ragrelay.base.settings import OUTSIDE_JOBS, File, Matching, RefusedError
 from ragrelay.collection.base import Collection
 
 GRADE = Matching("[a-z][a-z0-9_]{0,31}", "a name of small letters, digits and _, at most 32, that starts with a letter")
@@ -40,6 +40,15 @@ class DatasetSource(Kind):
         description="File with lines `qid<TAB>cluster`, for queries that are not independent: turns of a "
         "conversation, questions on one paragraph, variants of one query. Tests and intervals then treat "
         "clusters as the unit ([methods.md](../docs/methods.md#clusters-of-queries)).",
+    )
+
+    subtopics: Annotated[bool | File | None, OUTSIDE_JOBS] = Field(
+        None,
+        description="Judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` need. `true`: "
+        "the qrels' second column (in ir_datasets `subtopic_id`) names the subtopic; a passage may be judged once per "
+        "subtopic, and its highest label is its relevance. `hops`: each judged passage is a subtopic. Otherwise a "
+        "file: lines `qid subtopic docno label`, or nuggetizer's assignments to retrieved passages (`.jsonl`) "
+        "([datasets.md](../docs/datasets.md#subtopics)).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

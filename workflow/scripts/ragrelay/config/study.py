@@ -12,6 +12,8 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, WITHOUT_JUDGE, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 from ragrelay.base.vocabulary.primary import PrimaryFields
 from ragrelay.collection.source import DATASET_KINDS, check_gold
+from ragrelay.collection.subtopics.judgements import subtopic_field
+from ragrelay.collection.subtopics.table import HOPS
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import Configuration, validated
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, check_unthinking, is_asked
@@ -83,6 +85,7 @@ class Study(CheckedStudy):
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid.datasets:
             DATASET_KINDS.of(self.dataset(name)).check(f"config key 'datasets.{name}", self)
+        self._check_subtopics()
         for name in self.used_generators():
             definition, given = self.generator(name), config["generators"][name]
             path = self.template_path(definition.get("prompt", ""))
@@ -396,3 +399,20 @@ class Study(CheckedStudy):
 
         for measure in self.grid.measures:
             check_measure("config key 'grid.measures'", measure)
+
+    def _check_subtopics(self) -> None:
+        """Raise InputError if a measure needs a dataset's subtopics that it lacks or that can't be read."""
+        from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
+
+        measures = [name for name in self.grid.measures if is_subtopic_measure(name)]
+        for name in self.grid.datasets:
+            subtopics, place = self.dataset(name).get("subtopics"), f"datasets.{name}.subtopics"
+            if measures and not subtopics:
+                found = f"{measures[0]!r}, a measure of subtopics, which dataset {name} lacks"
+                raise InputError("config key 'grid.measures'", found, f"the key '{place}', or other measures")
+            catalogued = DATASET_KINDS.of(self.dataset(name)).catalogued()
+            if subtopics is True and catalogued:
+                subtopic_field(catalogued)
+            if isinstance(subtopics, str) and subtopics != HOPS and not (self.folder / subtopics).is_file():
+                found = f"no file {self.folder / subtopics}"
+                raise InputError(f"config key '{place}'", found, f"true, {HOPS}, or a file of judged subtopics")

@@ -28,11 +28,11 @@ def data_hashes(
 ) -> Hashes:
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
-    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
-    the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments
-    and tags), ``passages of <retriever>`` in contexts of one that brings some, ``processor of <retriever>`` (its
-    fingerprint), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed. Raises
-    InputError for a damaged file.
+    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) and
+    ``subtopics`` if the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid
+    (without comments and tags), ``passages of <retriever>`` in contexts of one that brings some, ``processor of
+    <retriever>`` (its fingerprint), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it
+    was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -44,6 +44,8 @@ def data_hashes(
         hashes["gold answers"] = described(rows_of(queries.select("qid", "answers")))
     if config["datasets"][dataset].get("clusters"):
         hashes["clusters"] = described(rows_of(read_result(folder / "collection/clusters.parquet")))
+    if config["datasets"][dataset].get("subtopics"):
+        hashes["subtopics"] = described(rows_of(read_result(folder / "collection/subtopics.parquet")))
     for retriever in config["grid"]["retrievers"]:
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)

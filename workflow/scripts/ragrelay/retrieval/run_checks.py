@@ -5,7 +5,7 @@ checked at the next start. No job's inputs depend on the set of run files, so th
 other retriever.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,21 @@ Run = Mapping[str, Any]
 
 
 def check_joined(
-    runs: Sequence[Run], measures: Sequence[str], dataset: Mapping[str, object], cache_dir: str | Path
+    runs: Sequence[Run],
+    measures: Sequence[str],
+    dataset: Mapping[str, object],
+    cache_dir: str | Path,
+    opened: Callable[[Mapping[str, object]], Collection] | None = None,
 ) -> None:
     """Check the unchecked run files and measures of a prepared ``dataset`` (its definition).
 
-    Raises as check_runs and check_measures do.
+    ``opened`` opens its collection in another way. Raises as check_runs and check_measures do.
     """
     marks = [_run_mark(run, dataset, cache_dir) for run in runs]
     if limits := highest_labels(measures):
         marks.append(_measures_mark(limits, dataset, cache_dir))
     if not all(mark.exists() for mark in marks):
-        collection = open_collection(dataset)
+        collection = (opened or open_collection)(dataset)
         qrels = collection.qrels()
         queries = judged_queries(collection.queries(), qrels)
         check_runs(runs, dataset, queries, collection, cache_dir)

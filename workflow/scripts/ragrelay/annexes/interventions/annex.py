@@ -7,6 +7,7 @@ from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.annexes.interventions.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.interventions.settings import InterventionKeys
 from ragrelay.base.annex import Annex, GenerationRule, LeftOut
+from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.vocabulary.study_file import StudyFile
 
@@ -26,8 +27,13 @@ class Interventions(Annex):
     link = ("interventions", "One passage")
 
     def check(self, study: CheckedStudy) -> None:
+        from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure  # loads ir_measures
+
         for name, definition in study.config.get("interventions", {}).items():
             INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
+            if is_subtopic_measure(first := study.grid.measures[0]):
+                found = f"{first!r} first, a measure of subtopics, which no changed context has"
+                raise InputError("config key 'grid.measures'", found, "a measure of judged passages first")
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         return self.of_rules(study).passage_effects(section)

@@ -29,6 +29,8 @@ class Rounds(Annex):
     def check(self, study: CheckedStudy) -> None:
         if "rounds" not in study.config:
             return
+        from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure  # loads ir_measures
+
         given, grid = RoundSettings(**study.config["rounds"]), study.grid
         orderings = [name for name in grid.orderings if name in ORDERINGS]
         of_grid: list[tuple[str, Any, Sequence[Any]]] = [
@@ -41,6 +43,8 @@ class Rounds(Annex):
         for key, value, values in of_grid:
             if value is not None and value not in values:
                 raise InputError(f"{PLACE}{key}'", repr(value), f"one of {', '.join(map(str, values))}, as in the grid")
+        if is_subtopic_measure(measure := given.measure or grid.measures[0]):
+            raise InputError(f"{PLACE}measure'", f"{measure!r}, a measure of subtopics", "a measure of judged passages")
         if given.ordering is None and grid.orderings[0] not in ORDERINGS:
             raise InputError(f"{PLACE}ordering'", "none, and a permutation first in the grid", one_of(ORDERINGS))
         if given.reference in given.retrievers:

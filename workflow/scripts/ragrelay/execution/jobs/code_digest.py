@@ -3,7 +3,7 @@
 Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
 the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
 package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
-keys, annotations of functions, the words of messages, the version (message_texts).
+keys, keys that no job reads, annotations of functions, the words of messages, the version (message_texts).
 
 The names of modules and files count for nothing: in place of a name that is imported, or defined beside it, stands the
 content of the definition, with the contents of those that it uses in turn. So code may move between modules, and
@@ -63,6 +63,7 @@ COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
 NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
 """A string that names a module, or a constant of one, such as the columns of a result table. Jobs name functions."""
 LOADED, WHOLE = "", "*"
+OUTSIDE = "OUTSIDE_JOBS"
 
 
 class Node(NamedTuple):
@@ -380,6 +381,7 @@ def _parsed(text: str, path: Path, name: str) -> list[object]:
     """Parse a module; return a Module in plain values for JSON."""
     tree = ast.parse(text, filename=str(path))
     message_texts.remove_words(tree)
+    _remove_keys_outside_jobs(tree)
     top = _Reading(name, path)  # collects all names that are bound by imports
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
@@ -423,6 +425,14 @@ def _parsed(text: str, path: Path, name: str) -> list[object]:
     listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
     classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
     return [parts, imported, sorted(bound | {*known.imported} - {*imported}), classes, listing]
+
+
+def _remove_keys_outside_jobs(tree: ast.Module) -> None:
+    """Remove the fields of classes that no job reads, which are marked with OUTSIDE_JOBS (base/settings.py)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            node.body = [each for each in node.body if not isinstance(each, ast.AnnAssign) or not any(
+                isinstance(part, ast.Name) and part.id == OUTSIDE for part in ast.walk(each.annotation))]  # fmt: skip
 
 
 def _ours(name: str) -> bool:

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
 from ragrelay.collection.source import DATASET_KINDS, DatasetSource
+from ragrelay.collection.subtopics.table import HOPS
 from ragrelay.execution.study import files
 from ragrelay.execution.study.wildcards import Wildcards
 
 if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
-NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters")
+NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
 """Keys of a dataset for its jobs and its rankings."""
 
 
@@ -58,6 +60,45 @@ class CollectionStage:
         """The tables of clusters of the datasets that have them."""
         return [path for dataset in self.study.grid.datasets for path in self.clusters(dataset)]
 
+    @functools.cached_property
+    def judged_subtopics(self) -> list[str]:
+        """The datasets whose qrels name subtopics."""
+        return [name for name in self.study.grid.datasets if self.subtopics(name) is True]
+
+    @functools.cached_property
+    def subtopic_measures(self) -> list[str]:
+        """The grid's measures of subtopics."""
+        return [name for name in self.study.grid.measures if is_subtopic_measure(name)]
+
+    @functools.cached_property
+    def qrels_measures(self) -> list[str]:
+        """The grid's measures of judged passages."""
+        return [name for name in self.study.grid.measures if name not in self.subtopic_measures]
+
+    def subtopics(self, dataset: str) -> bool | str | None:
+        """Return where a dataset's judgements of subtopics come from, as its key says; nothing if it has none."""
+        return self.source(dataset).subtopics
+
+    def subtopic_files(self, dataset: str) -> list[str]:
+        """Return the user's files from which a dataset's subtopics are read."""
+        subtopics = self.subtopics(dataset)
+        if subtopics is True:
+            return [path for path in self.files(dataset) if path not in self.passage_files(dataset)]
+        return [] if subtopics == HOPS else [str(subtopics)]
+
+    def measured_subtopics(self, dataset: str) -> list[StudyFile]:
+        """Return the table of a dataset's subtopics; none if the grid has no measure of subtopics."""
+        return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
+
+    def subtopic_level(self, dataset: str) -> int:
+        """Return the lowest label of subtopics that counts as relevant: a separate file has its own labels, from 1."""
+        return self.lowest_grade(dataset) if self.subtopics(dataset) in (True, HOPS) else 1
+
+    @functools.cached_property
+    def all_subtopics(self) -> list[StudyFile]:
+        """The tables of subtopics of the datasets that have them."""
+        return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
+
     def drop_identical_ids(self, dataset: str) -> bool | None:
         """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""
         return self.source(dataset).drop_identical_ids
@@ -75,7 +116,7 @@ class CollectionStage:
         imported, passages = study.generation.imported, study.generation.given_passages
         return {
             "runs": study.retrieval.imported_runs(dataset),
-            "measures": study.grid.measures,
+            "measures": self.qrels_measures,
             "grades": study.grades(dataset),
             "answers": [{"generator": name, **file.given(dataset, study.grid)} for name, file in imported.items()],
             "passages": [passages(name, dataset) for name in study.generation.passage_answerers],

@@ -25,15 +25,19 @@ from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt for files fetched from a hub or a catalogue")
 converted = StudyFile("converted/{generator}.json", "convert_model",
     "receipt for the conversion of a generator's GGUF file; the converted model is in the cache")
-queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
-    "ragrelay.collection.base:QUERY_COLUMNS")
-qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements for these queries",
+queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection, prepare_judged_subtopics",
+    "the judged queries", "ragrelay.collection.base:QUERY_COLUMNS")
+qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection, prepare_judged_subtopics",
+    "the judgements for these queries; of a passage judged for several subtopics, the highest label",
     "ragrelay.collection.base:QRELS_COLUMNS")
+subtopics = StudyFile("{dataset}/collection/subtopics.parquet", "prepare_subtopics",
+    "judged subtopics, if the dataset has the key `subtopics`",
+    "ragrelay.collection.subtopics.table:SUBTOPIC_COLUMNS")
 clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters",
     "each query's cluster, if the dataset has the key `clusters`", "ragrelay.collection.clusters:COLUMNS")
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
     "passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
-left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection",
+left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection, prepare_judged_subtopics",
     "counts of queries and judgements that were left out")
 left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
     "counts of references that were left out")

@@ -240,6 +240,7 @@ class Reported:
             *paths,
             *brought,
             *self.study.collection.all_clusters,
+            *self.study.collection.all_subtopics,
             *self.study.retrieval.index_receipts,
             *of_annexes,
         ]

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.collection import open_collection
+from ragrelay.collection.subtopics.judgements import judged_collection
 from ragrelay.execution.study import files
 from ragrelay.execution.study.wildcards import Wildcards
 from ragrelay.retrieval.indexes import index_name
@@ -35,7 +37,8 @@ class RetrievalStage:
         for dataset in study.grid.datasets:
             if Path(study.fill(files.queries.at(dataset=dataset))).exists():
                 runs, definition = self.imported_runs(dataset), study.collection.of_jobs(dataset)
-                check_joined(runs, study.grid.measures, definition, study.cache_dir)
+                opened = judged_collection if dataset in study.collection.judged_subtopics else open_collection
+                check_joined(runs, study.collection.qrels_measures, definition, study.cache_dir, opened)
 
     @functools.cached_property
     def corpora(self) -> dict[str, str]:
