@@ -114,11 +114,11 @@ def readme(section: Section) -> str:
     p = {name: number(mean, 2) for name, mean in means.items()}
     said = " ".join(f"*{answer.question}* {answer.sentence}" for answer in answers(facts_of(section)))
     text = (
-        f"In the demo, answers made without any passage score {number(base.value if base else None, 2)} (P: BERTScore "
-        f"F1 with the best judged passage). With {lead['k']} passages from BM25 they score {p['bm25']}, from a dense "
-        f"retriever {p['dense']}, with relevant passages {p['rel']} and with non-relevant ones {p['nrel']}. The report "
-        f"opens with three answers. {said} The model, SmolLM2-135M-Instruct, is small and the collection was made for "
-        "the demo: a study of yours may find something else."
+        f"In the demo, answers generated without passages have a mean P of {number(base.value if base else None, 2)} "
+        f"(BERTScore F1 with the best judged passage). With {lead['k']} passages from BM25, mean P is {p['bm25']}, "
+        f"from a dense retriever {p['dense']}, with relevant passages {p['rel']} and with non-relevant passages "
+        f"{p['nrel']}. The report opens with three answers. {said} The model, SmolLM2-135M-Instruct, is small, and the "
+        "collection was made for the demo, so your study may find something else."
     )
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
