@@ -3,7 +3,6 @@
 The output is a receipt, or the count.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ with (
 ):
     params = snakemake.params
 
-    def start(generator: Mapping[str, Any], window: int | None) -> Any:
+    def start(generator: Any, window: int | None) -> Any:
         kind: Any = GENERATOR_KINDS[generator["engine"]]
         engine = partial(kind.start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)

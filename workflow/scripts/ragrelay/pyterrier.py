@@ -7,7 +7,7 @@ folder where the study was run, since its paths are relative to it.
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.base.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.collection import open_collection
 from ragrelay.execution.study import files
@@ -222,7 +223,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             files = {"given": folder / "contexts.parquet"} if self.k else {}
             layout = Layout(self._template, folder / "queries.parquet", files)
 
-            def start(definition: Mapping[str, Any], window: int | None) -> Any:
+            def start(definition: GeneratorEntry, window: int | None) -> Any:
                 kind: Any = GENERATOR_KINDS[definition["engine"]]
                 engine = partial(kind.start, definition, window, definition["threads"])
                 return checked_start(definition, fingerprint, engine, reader.cache)

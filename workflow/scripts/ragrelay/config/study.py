@@ -8,6 +8,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.cache_mode import READ_ONLY
 from ragrelay.base.kinds import CheckedStudy, Kinds
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.base.vocabulary.names import NO_ORDERING, WITHOUT_JUDGE, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 from ragrelay.base.vocabulary.primary import PrimaryFields
@@ -75,7 +76,9 @@ class Study(CheckedStudy):
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
         # Keys of other engines would be shown as if they had an effect.
         generators = self.config["generators"]
-        completed = {name: GENERATOR_KINDS.completed(d, self.folder) for name, d in generators.items()}
+        completed: Mapping[str, Any] = {
+            name: GENERATOR_KINDS.completed(d, self.folder) for name, d in generators.items()
+        }
         self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in completed.items()}
         self.asked = [name for name in self.grid.generators if is_asked(self.generator(name))]
         self._check_reference_retriever(config)
@@ -135,7 +138,7 @@ class Study(CheckedStudy):
         """
         return self._definition("retrievers", name)
 
-    def generator(self, name: str) -> dict[str, Any]:
+    def generator(self, name: str) -> GeneratorEntry:
         """Look up a generator in the catalogue.
 
         Args:
@@ -144,7 +147,8 @@ class Study(CheckedStudy):
         Returns:
             Its definition, with defaults.
         """
-        return self._definition("generators", name)
+        definition: GeneratorEntry = self.config["generators"][name]
+        return definition
 
     def scorer(self, name: str) -> dict[str, object]:
         """Look up a scorer in the catalogue.

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -19,6 +19,7 @@ from ragrelay.base.display.progress import Lines
 from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError, printable
 from ragrelay.base.io.secret_values import SentKey
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.endpoint_address import Servers, endpoint_addresses, endpoint_key
 from ragrelay.generation.endpoint_replies import (
     REFUSED,
@@ -77,7 +78,7 @@ class EndpointEngine:
     name = "openai"
     device = ENDPOINT
 
-    def __init__(self, generator: Mapping[str, Any]) -> None:
+    def __init__(self, generator: GeneratorEntry) -> None:
         self.generator = generator
         self.version = str(openai.__version__)
         self.settings: dict[str, str] = {}
@@ -321,7 +322,7 @@ class EndpointEngine:
         Values that do nothing are sent too, since a server may have others (a model's generation_config.json).
         """
         generator = self.generator
-        body = {name: generator[name] for name in (*DECODING, *PENALTIES)}
+        body = {name: generator[name] for name in (*DECODING, *PENALTIES)}  # type: ignore[literal-required]
         body[generator.get("max_tokens_name", "max_tokens")] = body.pop("max_tokens")
         # OpenAI refuses an empty list of stop strings.
         body |= {"stop": list(generator["stop"]) or None, "seed": request.seed}

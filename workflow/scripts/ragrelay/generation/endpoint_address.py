@@ -4,17 +4,17 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 URL_VARIABLE = "OPENAI_BASE_URL"
 
 
-def endpoint_addresses(definition: Mapping[str, Any]) -> list[str]:
+def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
     """Return the addresses of ``base_url``, or else those of the environment, separated by blanks.
 
     Raises InputError if both are missing, and for a text of the environment that is no URL.
@@ -30,7 +30,7 @@ def endpoint_addresses(definition: Mapping[str, Any]) -> list[str]:
     return addresses
 
 
-def endpoint_identity(definition: Mapping[str, Any]) -> str:
+def endpoint_identity(definition: GeneratorEntry) -> str:
     """Return the first address of ``base_url`` for the fingerprint, so that adding an address keeps answers valid."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
@@ -106,7 +106,7 @@ class Servers:
         return [each for each in rested if not wary or self.replies[each] or each not in self._rests_until]
 
 
-def endpoint_key(definition: Mapping[str, Any]) -> str | None:
+def endpoint_key(definition: GeneratorEntry) -> str | None:
     """Return the endpoint's key from the environment; None if the definition names no variable.
 
     Raises InputError if the variable isn't set, or if its value can't be sent, as with a line end from a file.

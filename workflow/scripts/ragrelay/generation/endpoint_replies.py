@@ -10,6 +10,7 @@ import openai
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import Request
 from ragrelay.generation.store import ROUNDING, with_thought
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, THINKING, UNFINISHED, Thought, read_thought
@@ -335,7 +336,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
         raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
 
 
-def advice(error: Exception, generator: Mapping[str, object]) -> str:
+def advice(error: Exception, generator: GeneratorEntry) -> str:
     """Return which key of the ``generator``'s entry may help against ``error``; empty if none does."""
     if refused_prompt(error) == TOO_LONG:
         return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"

@@ -4,7 +4,7 @@ import copy
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from ragrelay.base.models.adapters import adapter_arguments, adapter_request
 from ragrelay.base.models.gguf_conversion import KEY, model_source
 from ragrelay.base.models.locations import is_local
 from ragrelay.base.models.staging import staged_model
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import PENALTIES, Method, Request
 from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
@@ -43,7 +44,7 @@ class VllmEngine:
 
     name = "vllm"
 
-    def __init__(self, generator: Mapping[str, Any], window: int, threads: int) -> None:
+    def __init__(self, generator: GeneratorEntry, window: int, threads: int) -> None:
         import torch
 
         self.generator = generator
@@ -142,7 +143,7 @@ class VllmEngine:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 
-    def asked_with(self, generator: Mapping[str, object]) -> "VllmEngine":
+    def asked_with(self, generator: GeneratorEntry) -> "VllmEngine":
         """Return this engine with the decoding of another definition of the same model."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
@@ -203,7 +204,7 @@ class VllmEngine:
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         names = ("temperature", "top_k", "top_p", "min_p", "max_tokens", *PENALTIES)
-        chosen = {name: self.generator[name] for name in names}
+        chosen = {name: self.generator[name] for name in names}  # type: ignore[literal-required]
         if "repetition_window" in self.generator:
             penalty = chosen.pop("repetition_penalty")
             chosen["extra_args"] = {"recent_penalty": penalty, "recent_window": self.generator["repetition_window"]}
@@ -262,7 +263,7 @@ def check_batch_invariance() -> None:
         raise InputError("generator key batch_invariant", found, expected)
 
 
-def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, object]:
+def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> dict[str, object]:
     """Return vLLM's engine arguments for a generator's definition."""
     source, revision = model_source(generator)
     arguments: dict[str, object] = {
@@ -283,7 +284,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         arguments["revision"] = revision
     for optional in OPTIONAL:
         if optional in generator:
-            arguments[optional] = generator[optional]
+            arguments[optional] = generator[optional]  # type: ignore[literal-required]
     if on_cpu:
         arguments["tensor_parallel_size"] = 1  # there are no GPUs to share the model
         # Per-request seeds need whole prompts in one step on CPU ("CPU Generator does not use offset" otherwise).
@@ -298,7 +299,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
     return arguments
 
 
-def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
+def _set_environment(generator: GeneratorEntry, on_cpu: bool, threads: int) -> None:
     """Set vLLM's variables before its import. No usage data leaves the node. The user's variables have precedence."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"

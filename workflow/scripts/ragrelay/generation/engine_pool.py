@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Method, Request
 from ragrelay.generation.token_progress import PROGRESS
@@ -39,7 +40,7 @@ class EnginePool:
 
     name = VllmEngine.name
 
-    def __init__(self, generator: Mapping[str, Any], window: int, threads: int) -> None:
+    def __init__(self, generator: GeneratorEntry, window: int, threads: int) -> None:
         count = generator["engines_per_job"]
         self.generator = generator
         visible = visible_devices(count, generator["tensor_parallel_size"], os.environ.get(DEVICES))
@@ -55,7 +56,7 @@ class EnginePool:
         """Yield one store row per request, as they finish."""
         return self.run(VllmEngine.answers, requests)
 
-    def asked_with(self, generator: Mapping[str, object]) -> "EnginePool":
+    def asked_with(self, generator: GeneratorEntry) -> "EnginePool":
         """Return these engines with the decoding of another definition of the same model."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)

@@ -1,12 +1,13 @@
 """Compute the fingerprint: a hash of everything that determines an answer except its prompt and seed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.part_links import link_parts
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS, PENALTIES
 
 Started = TypeVar("Started")
@@ -17,7 +18,7 @@ LATER = ("chat", "chat_template_kwargs", "date", *PENALTIES)
 STORES = ("answers", "likelihoods")
 
 
-def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
+def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
     """Return 16 hex digits that change with everything that affects the text of an answer.
 
     Models, adapters and tokenizers count by a hash of their files (local folder) or by id and revision (hub), so a
@@ -28,7 +29,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
-    later = {key: generator[key] for key, value in defaults.items() if generator.get(key, value) not in (value, None)}
+    later = {key: generator[key] for key, value in defaults.items() if generator.get(key, value) not in (value, None)}  # type: ignore[literal-required]
     decisive = {**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)}
     current = value_hash(decisive)
     if cache_dir and (values := engine.earlier(generator, Path(folder))):
@@ -39,7 +40,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
 
 
 def checked_start(
-    generator: Mapping[str, object], expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
+    generator: GeneratorEntry, expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
 ) -> Started:
     """Return ``start()``, and check before and after it that the model's files have the fingerprint ``expected``.
 
@@ -52,7 +53,7 @@ def checked_start(
     return started
 
 
-def _check_model(generator: Mapping[str, object], expected: str, cache_dir: str | Path | None) -> None:
+def _check_model(generator: GeneratorEntry, expected: str, cache_dir: str | Path | None) -> None:
     current = fingerprint(generator, cache_dir=cache_dir)
     if current != expected:
         changed = f"files changed since the study was started (fingerprint {current})"

@@ -13,6 +13,7 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.base.models.locations import local_path
 from ragrelay.base.settings import Matching, Model, Name, Nullable, RefusedError, Settings, Text
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.thought_marks import AUTO, BUDGET, NO_THOUGHT, check_folder, thought_budget, thought_marks
 from ragrelay.prompting.templates import Template
 
@@ -90,7 +91,7 @@ class EngineInJob(Engine, Protocol):
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
 
-    def asked_with(self, generator: Mapping[str, object]) -> "EngineInJob":
+    def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
         """Return this engine with the decoding of another definition of the same model."""
 
 
@@ -112,7 +113,7 @@ class GeneratorKind(Kind):
     )
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, object], folder: Path, cache_dir: Path | None) -> dict[str, object]:
+    def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Collect everything besides prompt and seed that affects an answer, for the fingerprint.
 
         Args:
@@ -126,7 +127,7 @@ class GeneratorKind(Kind):
         raise NotImplementedError
 
     @classmethod
-    def earlier(cls, definition: Mapping[str, object], folder: Path) -> dict[str, Any]:
+    def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, Any]:
         """Describe how earlier versions stored the same answers on a CPU, if that has changed.
 
         Args:
@@ -139,7 +140,7 @@ class GeneratorKind(Kind):
         return {}
 
     @classmethod
-    def check_address(cls, definition: Mapping[str, Any]) -> None:
+    def check_address(cls, definition: GeneratorEntry) -> None:
         """Check that a model served elsewhere has an address.
 
         Args:
@@ -172,7 +173,7 @@ class GeneratorKind(Kind):
         """
 
     @classmethod
-    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+    def thought_budget(cls, definition: GeneratorEntry) -> int:
         """Look up the maximum length of a thought that is generated in a separate request before the answer's.
 
         Args:
@@ -325,12 +326,12 @@ class Generator(GeneratorKind):
             check_folder(f"{place}.thinking'", self.mapping(), path)
 
     @classmethod
-    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+    def thought_budget(cls, definition: GeneratorEntry) -> int:
         """Return a thought's budget in tokens, or 0 if the generator doesn't think."""
         return thought_budget(definition)
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> Engine:
+    def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> Engine:
         """Start the engine and return it. Imports the engine's libraries."""
         raise NotImplementedError
 
@@ -338,19 +339,19 @@ class Generator(GeneratorKind):
 GENERATOR_KINDS = MergedKinds(GeneratorKind, "ragrelay.generation.engines", "engine", default="vllm")
 
 
-def is_asked(definition: Mapping[str, Any]) -> bool:
+def is_asked(definition: GeneratorEntry) -> bool:
     """Return whether jobs request the generator's answers from an engine."""
     return GENERATOR_KINDS[definition["engine"]].asked
 
 
-def may_miss_answers(definition: Mapping[str, Any]) -> bool:
+def may_miss_answers(definition: GeneratorEntry) -> bool:
     """Return whether answers may be missing: not in a file, refused, or after an unfinished thought."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
 def check_generator(
     place: str,
-    definition: Mapping[str, object],
+    definition: GeneratorEntry,
     given: Mapping[str, object],
     template: Template | None,
     study: CheckedStudy,
@@ -388,7 +389,7 @@ def check_judge(
     check_generator(f"config key 'generators.{name}", definition, given, template(), study)
 
 
-def _check_prompting(place: str, definition: Mapping[str, Any], template: Template) -> None:
+def _check_prompting(place: str, definition: GeneratorEntry, template: Template) -> None:
     if template.system_kshot and not definition["chat"]:
         raise InputError(
             f"{place}.prompt'", "a template with system parts", "chat: true, or a template without system parts"
@@ -407,17 +408,17 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
 
 
-def check_scores(place: str, generator: Mapping[str, object]) -> None:
+def check_scores(place: str, generator: GeneratorEntry) -> None:
     """Raise InputError for a generator whose engine can't score given texts."""
     _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
-def check_gives_words(place: str, generator: Mapping[str, object]) -> None:
+def check_gives_words(place: str, generator: GeneratorEntry) -> None:
     """Raise InputError for a generator whose engine can't give word probabilities."""
     _check_able("gives_words", place, generator, f"engine: {generator['engine']}", "{}")
 
 
-def _check_able(ability: str, place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
+def _check_able(ability: str, place: str, definition: GeneratorEntry, found: str, expected: str) -> None:
     """Raise InputError, with ``found`` and ``expected``, if the engine lacks an ``ability``, a flag of GeneratorKind.
 
     In ``expected``, ``{}`` stands for the engines with that ability.
@@ -427,7 +428,7 @@ def _check_able(ability: str, place: str, definition: Mapping[str, Any], found: 
         raise InputError(place, found, expected.format("engine: " + " or ".join(able)))
 
 
-def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None:
+def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
     """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as texts."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
@@ -437,7 +438,7 @@ def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None
         )
 
 
-def check_unthinking(place: str, definition: Mapping[str, object], other: str = "judge") -> None:
+def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError for a generator that thinks, if scores would be read inside its open thought.
 
     This happens at the beginning of its turn, where its thought comes before each answer. ``other``: another

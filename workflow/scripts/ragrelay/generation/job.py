@@ -19,6 +19,7 @@ from ragrelay.base.display.progress import Progress
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.parquet_parts import WRITTEN, PartStore
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.engine_use import add_tokens
 from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SERVED, SEVERAL, SYSTEM, Engine, Maker
@@ -64,9 +65,9 @@ class Appendable(Protocol):
 def generate_answers(
     asked: pl.DataFrame,
     store: AnswerStore,
-    generator: Mapping[str, Any],
+    generator: GeneratorEntry,
     layout: Layout,
-    start_engine: Callable[[Mapping[str, Any], int | None], Engine],
+    start_engine: Callable[[GeneratorEntry, int | None], Engine],
     leaves_out: bool = False,
 ) -> dict[str, object]:
     """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
@@ -116,9 +117,7 @@ def expect_model(engine: Maker, store: PartStore) -> None:
             engine.settings[SERVED] = model
 
 
-def accepted(
-    rows: Iterator[dict[str, Any]], generator: Mapping[str, Any], answered: bool
-) -> Iterator[dict[str, object]]:
+def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, those of refused prompts once any was answered, or at once (``answered``).
 
     Raises the first refusal if all prompts are refused, or MOST_REFUSED before the first answer, and InputError for an
@@ -145,7 +144,7 @@ def accepted(
 def _within_window(
     asked: pl.DataFrame,
     missing: pl.DataFrame,
-    generator: Mapping[str, object],
+    generator: GeneratorEntry,
     window: int | None,
     layout: Layout,
     leaves_out: bool,
@@ -169,7 +168,7 @@ def _within_window(
 
 
 def start_checked(
-    start_engine: Callable[[Mapping[str, Any], Any], Started], generator: Mapping[str, Any], window: int | None
+    start_engine: Callable[[GeneratorEntry, int | None], Started], generator: GeneratorEntry, window: int | None
 ) -> Started:
     """Start the generator's engine. Raises InputError if an engine in this job dies at its start."""
     try:

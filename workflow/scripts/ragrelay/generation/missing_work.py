@@ -6,12 +6,13 @@ the job's own code runs up to the start of its engine.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.missing_counts import check_counted
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.continuations import without_chat
@@ -29,7 +30,7 @@ class NoEngineError(InputError):
         self.missing = missing
 
 
-def no_engine(generator: Mapping[str, object], window: int | None) -> NoReturn:
+def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
     """Raise NoEngineError: the function that starts an engine, of a job that only counts."""
     raise NoEngineError
 
@@ -82,11 +83,11 @@ def count_requests(
 
 
 def checked_engine(
-    start: Callable[[Mapping[str, Any], Any], Engine], counts: Iterable[str], gpus: int
-) -> Callable[[Mapping[str, Any], Any], Engine]:
+    start: Callable[[GeneratorEntry, int | None], Engine], counts: Iterable[str], gpus: int
+) -> Callable[[GeneratorEntry, int | None], Engine]:
     """Return ``start``, a function that starts an engine, with check_counted before it."""
 
-    def checked(generator: Mapping[str, object], window: object) -> Engine:
+    def checked(generator: GeneratorEntry, window: int | None) -> Engine:
         check_counted(counts, gpus)
         return start(generator, window)
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ragrelay.base.io.parquet_parts import PartStore
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 
@@ -65,7 +65,7 @@ class Pace:
     """Engines side by side in a job."""
 
 
-def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
+def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
     """Return the pace of a generator, from the answers in ``store`` and its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0

@@ -11,7 +11,7 @@ random queries (22 and 1.1) or rotations of base 10,000 in place of 100,000 (23 
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_mode import read_only
 from ragrelay.base.models.gguf_conversion import KEY
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.tokens import load_tokenizer, plain_ids
 
 log = logging.getLogger(__name__)
@@ -44,13 +45,13 @@ third more than 500. The book is in the museum now, next to a photograph of the 
 """
 
 
-def check_reading(generator: Mapping[str, Any], window: int, finished: Callable[[Iterator[Any]], Any]) -> None:
+def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[Iterator[Any]], Any]) -> None:
     """Raise InputError if a converted model does not read PAGE. Once it does, its folder says so.
 
     ``window``: the engine's, in tokens. In a smaller one than two pages, the page's beginning is read. ``finished``:
     that method of the engine.
     """
-    folder = Path(generator[KEY]["path"])
+    folder = Path(generator[KEY]["path"])  # type: ignore[literal-required]
     if (folder / READ).is_file():
         return
     from vllm import SamplingParams

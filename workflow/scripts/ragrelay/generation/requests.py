@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -13,6 +12,7 @@ from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import (
     begun_mark,
@@ -131,7 +131,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 
 
 def requests_of(
-    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout
+    missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
     """Yield requests for ``missing`` (rows of sharded_keys): token ids or, if sends_texts, texts."""
     for part in with_texts(missing):
@@ -144,13 +144,13 @@ def requests_of(
             yield from tokenised(part, generator, window, layout)
 
 
-def sends_texts(generator: Mapping[str, Any]) -> bool:
+def sends_texts(generator: GeneratorEntry) -> bool:
     """Return whether requests have texts, not token ids: those to an endpoint without a tokenizer."""
     return not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator
 
 
 def over_window(
-    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout
+    missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> dict[str, InputError]:
     """Return the error of each prompt of ``missing`` (rows of sharded_keys) that does not fit the window, by prompt_id.
 
@@ -169,20 +169,20 @@ def over_window(
     return refused
 
 
-def check_marks(generator: Mapping[str, object], tokenizer: PromptTokenizer) -> None:
+def check_marks(generator: GeneratorEntry, tokenizer: PromptTokenizer) -> None:
     """Raise InputError if the tokenizer has marks of thought and the generator lacks ``thinking``."""
     if "structured" not in generator:
         check_tokenizer_marks(generator, tokenizer.tokenizer)
 
 
-def longest_reply(generator: Mapping[str, Any]) -> int:
+def longest_reply(generator: GeneratorEntry) -> int:
     """Return the tokens that a prompt of token ids must leave of the window: ``max_tokens`` and a thought's."""
     return int(generator["max_tokens"]) + least_budget(generator)
 
 
 def tokenised(
     missing: pl.DataFrame,
-    generator: Mapping[str, object],
+    generator: GeneratorEntry,
     window: int | None,
     layout: Layout,
     refused: dict[str, InputError] | None = None,
@@ -226,7 +226,7 @@ def tokenised(
             yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system), budget=budget)
 
 
-def window_of(generator: Mapping[str, Any]) -> int | None:
+def window_of(generator: GeneratorEntry) -> int | None:
     """Return the generator's window in tokens: ``max_model_len``, or what the model's configuration says.
 
     None for an endpoint without ``max_model_len``, which checks by itself.
@@ -259,7 +259,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
 
 
 def prompt_lengths(
-    missing: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int, threads: int
+    missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
     """Return a row per distinct prompt of ``missing`` (see ``requests_of``, which raises InputError), in its order.
 
@@ -278,19 +278,19 @@ def prompt_lengths(
         return pl.concat([pl.DataFrame(schema=LENGTHS), *(job.result() for job in jobs)])
 
 
-def block_tokens(generator: Mapping[str, Any], device: str | None) -> int:
+def block_tokens(generator: GeneratorEntry, device: str | None) -> int:
     """Return the prefix cache's tokens per block: key ``block_size``, or the default for ``device`` (None: a GPU)."""
     return generator.get("block_size", BLOCK_TOKENS.get(device or "", GPU_BLOCK_TOKENS))
 
 
 def _lengths(
-    distinct: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int
 ) -> pl.DataFrame:
     return pl.DataFrame(list(_rows(distinct, generator, window, layout, block)), schema=LENGTHS, orient="row")
 
 
 def _rows(
-    distinct: pl.DataFrame, generator: Mapping[str, object], window: int | None, layout: Layout, block: int
+    distinct: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int
 ) -> Iterator[tuple[str, int, int, int]]:
     before: Sequence[int] = ()
     for request in requests_of(distinct, generator, window, layout):

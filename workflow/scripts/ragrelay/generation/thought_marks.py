@@ -16,6 +16,7 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.models.locations import local_path
 from ragrelay.base.models.model_files import added_tokens, chat_templates
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 NO_THOUGHT, AUTO = "none", "auto"
 """Marks of a model that does not think, or whose thoughts are part of its answers; and those of its own tokenizer."""
@@ -106,7 +107,7 @@ class Thought(NamedTuple):
     """The beginning of the answer: what the end mark's last token has after the mark."""
 
 
-def thought_marks(generator: Mapping[str, Any], folder: Path = Path()) -> list[str] | None:
+def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:
     """Return start and end mark of the generator's thoughts; None if its answers are kept whole.
 
     An empty list for ``auto`` if the tokenizer is not a local one: the job then finds them (marks_of).
@@ -118,13 +119,13 @@ def thought_marks(generator: Mapping[str, Any], folder: Path = Path()) -> list[s
     return _own_marks(f"thinking of model {generator['model']!r}", *_files(path)) if path else []
 
 
-def reading_marks(generator: Mapping[str, object]) -> Sequence[str] | None:
+def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
     """Return what AnswerStore.answers needs: thought_marks, or NO_THOUGHT if ``thinking`` says so."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
 
-def thought_budget(generator: Mapping[str, Any]) -> int:
+def thought_budget(generator: Mapping[str, object]) -> int:
     """Return the most tokens of the generator's thoughts, which are requests of their own; 0 if it has none."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
@@ -135,13 +136,13 @@ def least_budget(generator: Mapping[str, object]) -> int:
     return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
-def decisive_thinking(generator: Mapping[str, object], folder: Path) -> dict[str, Any]:
+def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]:
     """Return what of ``thinking`` affects answers whose thoughts are requests of their own, for the fingerprint."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
 
 
-def marks_of(generator: Mapping[str, Any], tokenizer: Any) -> list[str] | None:
+def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
     """Return the marks by the loaded ``tokenizer``; None if answers are kept whole. Raises InputError as auto does."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
@@ -239,7 +240,7 @@ def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> N
         _own_marks(place, *_files(folder))
 
 
-def check_tokenizer_marks(generator: Mapping[str, object], tokenizer: Any) -> None:
+def check_tokenizer_marks(generator: GeneratorEntry, tokenizer: Any) -> None:
     """Raise InputError if the loaded ``tokenizer`` has marks of thought and the key ``thinking`` is missing.
 
     Also for ``auto`` without the marks of one family.

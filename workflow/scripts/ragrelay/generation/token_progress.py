@@ -18,6 +18,7 @@ import polars as pl
 from ragrelay.base.display.progress import Lines
 from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.base.models.gguf_conversion import model_source
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.engines.vllm import product_seconds
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.past_jobs import PROMPT_TOKENS_PER_ANSWER_TOKEN, TIMED_PARTS, Speed, prompt_speed, speed_of
@@ -189,7 +190,7 @@ PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
 
 
 def token_progress(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, store: AnswerStore
+    missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
     """Return the progress of ``missing`` (rows of requests.sharded_keys), estimated from some prompts and ``store``."""
     import torch
@@ -215,7 +216,7 @@ def token_progress(
     )  # fmt: skip
 
 
-def _by_product(generator: Mapping[str, Any], size: int = 1024) -> Speed | None:
+def _by_product(generator: GeneratorEntry, size: int = 1024) -> Speed | None:
     """Return the speed that products of matrices allow on this processor; None without a local folder of weights."""
     import torch
 

@@ -7,7 +7,7 @@ otherwise, a passage could end its own turn and start another speaker's.
 import datetime
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from jinja2 import TemplateError
@@ -15,6 +15,7 @@ from jinja2 import TemplateError
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.thought_marks import (
     ENDED,
     Thought,
@@ -31,7 +32,7 @@ USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
-def load_tokenizer(generator: Mapping[str, Any]) -> Any:
+def load_tokenizer(generator: GeneratorEntry) -> Any:
     """Return the generator's own tokenizer; for a served model, that of the key ``tokenizer``."""
     name = generator.get("tokenizer", generator["model"])
     source, revision = model_source(generator, "tokenizer")
@@ -72,7 +73,7 @@ class ThoughtTokens(NamedTuple):
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
-def thought_tokens(generator: Mapping[str, Any]) -> ThoughtTokens | None:
+def thought_tokens(generator: GeneratorEntry) -> ThoughtTokens | None:
     """Return the marks of thought by the generator's tokenizer; None if its answers are kept whole."""
     if not thought_budget(generator):
         return None
@@ -114,7 +115,7 @@ class PromptTokenizer:
     part), leaves it out, or reads the clock and the definition has no ``date``.
     """
 
-    def __init__(self, generator: Mapping[str, Any]) -> None:
+    def __init__(self, generator: GeneratorEntry) -> None:
         self.chat = generator.get("chat", False)
         self._ends: dict[bool, str] = {}
         self.tokenizer = load_tokenizer(generator)

@@ -7,6 +7,7 @@ import polars as pl
 
 from ragrelay.annexes.acu.claims import with_stance
 from ragrelay.annexes.acu.stances import WORDS
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.likelihoods.continuations import with_continuation
 from ragrelay.generation.likelihoods.words import first_tokens, spelled, token_table
 from ragrelay.generation.tokens import load_tokenizer, plain_ids
@@ -34,7 +35,7 @@ class Asked:
         self,
         claims: pl.DataFrame,
         prompts: Mapping[str, pl.DataFrame],
-        generator: Mapping[str, object],
+        generator: GeneratorEntry,
         own_words: Mapping[str, Sequence[str]],
     ) -> None:
         self.tokenizer = load_tokenizer(generator)

@@ -16,6 +16,7 @@ from ragrelay.annexes.recheck.drawing import draw
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SEVERAL, Engine
 from ragrelay.generation.job import TOTALS, count_makers, keep, start_checked
 from ragrelay.generation.requests import asked_keys, longest_first, requests_of, sends_texts, window_of
@@ -45,10 +46,10 @@ def recheck_answers(
     prompts: KeyedFiles,
     seeds: Sequence[int],
     stored: AnswerStore,
-    generator: Mapping[str, Any],
+    generator: GeneratorEntry,
     layout: Layout,
     number: int,
-    start_engine: Callable[[Mapping[str, Any], int | None], Engine],
+    start_engine: Callable[[GeneratorEntry, int | None], Engine],
 ) -> tuple[pl.DataFrame, dict[str, object]]:
     """Make ``number`` of the ``stored`` answers again and compare: comparison.COLUMNS, and the receipt.
 
@@ -113,7 +114,7 @@ def processor() -> str:
     return next(names, platform.machine())
 
 
-def _split(generator: Mapping[str, object]) -> tuple[str, Split]:
+def _split(generator: GeneratorEntry) -> tuple[str, Split]:
     """Return the unit in which texts are compared, and the function that cuts a text into such units."""
     if sends_texts(generator):
         return WORDS, str.split

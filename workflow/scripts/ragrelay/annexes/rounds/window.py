@@ -1,13 +1,14 @@
 """Check before the first answer that the passages of all rounds fit a generator's window."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from ragrelay.annexes.rounds.prompts import longest_prompts
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.requests import asked_keys, over_window, window_of
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
@@ -17,7 +18,7 @@ def check_rounds(
     queries: pl.DataFrame,
     contexts: Sequence[pl.DataFrame],
     template: Template,
-    generator: Mapping[str, object],
+    generator: GeneratorEntry,
     passages: int,
 ) -> dict[str, object]:
     """Return the number of ``passages`` of all rounds together, and the window. Raises InputError if the longest that a

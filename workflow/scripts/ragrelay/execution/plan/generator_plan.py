@@ -1,11 +1,10 @@
 """Look up what the plan needs of a generator: its stores, template, pace and price."""
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint, scoring_speed
 from ragrelay.generation.past_jobs import Pace, Speed, pace_of
@@ -43,7 +42,7 @@ class GeneratorPlan:
     """A generator with its stores and pace, each read once."""
 
     def __init__(
-        self, generator: Mapping[str, Any], fingerprint: str, template: Template, cache_dir: str | Path, threads: int
+        self, generator: GeneratorEntry, fingerprint: str, template: Template, cache_dir: str | Path, threads: int
     ) -> None:
         self.generator, self.template, self.cache_dir, self.threads = generator, template, cache_dir, threads
         self.store = AnswerStore(cache_dir, fingerprint)

@@ -1,6 +1,5 @@
 """Take answers from a user's files."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +11,7 @@ from ragrelay.base.io.file_hashes import kept_hash
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Name, Text, file_of
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.collection.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
 from ragrelay.generation.generator import GeneratorKind, Marks
 
@@ -87,7 +87,7 @@ class File(GeneratorKind):
                         raise InputError(f"{place}.{key}'", found, "a file of answers")
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
+    def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return a hash of its files for all datasets, and the keys ``retriever`` and ``k``."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {

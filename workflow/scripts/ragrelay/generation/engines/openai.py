@@ -12,6 +12,7 @@ from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.locations import check_tokenizer, is_local, model_identity
 from ragrelay.base.models.model_files import check_chat_template
 from ragrelay.base.settings import Matching, Text
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.endpoint_address import check_url, endpoint_addresses, endpoint_identity, endpoint_key
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator, ThinkingSettings
 from ragrelay.generation.thought_marks import decisive_thinking
@@ -119,14 +120,14 @@ class Openai(Generator):
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
     @classmethod
-    def start(cls, definition: Mapping[str, object], window: int | None, threads: int) -> "EndpointEngine":
+    def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> "EndpointEngine":
         """Return a client of the endpoint."""
         from ragrelay.generation.endpoint import EndpointEngine
 
         return EndpointEngine(definition)
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
+    def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the served model's name and revision, ``base_url``, decoding and the tokenizer.
 
         An address from the environment doesn't count, because a user's own server moves from run to run. ``sent``: keys
@@ -141,18 +142,18 @@ class Openai(Generator):
             identity["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
         if cls.thought_budget(definition):
             identity |= decisive_thinking(definition, folder)
-        decoding = {key: definition[key] for key in keys if key in definition}
+        decoding = {key: definition[key] for key in keys if key in definition}  # type: ignore[literal-required]
         unsent = {key: NEUTRAL[key] for key in NEUTRAL.keys() & decoding if decoding[key] is None}
         sent = sorted(key for key, value in NEUTRAL.items() if definition.get(key) == value)
         return identity | decoding | unsent | ({"sent": sent} if sent else {})
 
     @classmethod
-    def thought_budget(cls, definition: Mapping[str, object]) -> int:
+    def thought_budget(cls, definition: GeneratorEntry) -> int:
         """Return a thought's budget; 0 for a chat endpoint with texts, which limits thought and answer together."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod
-    def check_address(cls, definition: Mapping[str, Any]) -> None:
+    def check_address(cls, definition: GeneratorEntry) -> None:
         """Check that an address is set, and that an API key, if set here, can be sent."""
         endpoint_addresses(definition)
         if os.environ.get(definition.get("api_key_env", "")):

@@ -25,6 +25,7 @@ from ragrelay.base.models.locations import (
 )
 from ragrelay.base.models.model_files import check_chat_template, check_gguf_model, check_quantization
 from ragrelay.base.settings import Model, Text
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import DECODING, PENALTIES, EngineInJob, Generator
 from ragrelay.generation.thought_marks import decisive_thinking, least_budget
 
@@ -175,7 +176,7 @@ class Vllm(Generator):
         return super().completed(definition, folder) | of_cpu
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> EngineInJob:
+    def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or several engines in their own processes.
 
         Raises InputError on a machine without a GPU if the study was planned for one: `auto` means another type here.
@@ -203,7 +204,7 @@ class Vllm(Generator):
         return engine
 
     @classmethod
-    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
+    def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, object]:
         """Return `dtype: auto` for the type that it meant on a CPU: the model's own, or bfloat16 for float32."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
@@ -215,9 +216,9 @@ class Vllm(Generator):
         return {"dtype": "auto"} if definition["dtype"] == meant else {}
 
     @classmethod
-    def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, object]:
+    def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the files of model and adapter, number formats, window and decoding."""
-        identity = {key: definition[key] for key in DECISIVE if key in definition}
+        identity = {key: definition[key] for key in DECISIVE if key in definition}  # type: ignore[literal-required]
         identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
         if "tokenizer" in definition:
             identity["tokenizer"] = model_identity(definition["tokenizer"], None, folder, cache_dir)

@@ -1,12 +1,13 @@
 """Answer the requests of a question from the stores, and with one engine if some are missing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import polars as pl
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob
 from ragrelay.generation.likelihoods.continuations import without_chat
@@ -17,7 +18,7 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, tex
 class Asker(Protocol):
     """Takes the requests of a question. In a job, stores and an engine answer them; the plan counts them."""
 
-    generator: Mapping[str, Any]
+    generator: GeneratorEntry
     """The definition of the generator that is asked."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
@@ -35,7 +36,7 @@ class EngineAsker:
     ``fingerprint``: the generator's for likelihoods. The model's files must match it before and after loading.
     """
 
-    def __init__(self, generator: Mapping[str, object], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
+    def __init__(self, generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int) -> None:
         self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
         self.start = one_engine(generator, fingerprint, cache_dir, threads)
         """A function that returns the job's engine, given a definition and a window."""
@@ -54,7 +55,7 @@ class StoreAsker:
     """
 
     def __init__(
-        self, generator: Mapping[str, object], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
+        self, generator: GeneratorEntry, fingerprint: str, texts: str, cache_dir: str | Path, rule: str
     ) -> None:
         self.generator, self.cache_dir, self.rule = generator, Path(cache_dir), rule
         self.fingerprint, self.texts = fingerprint, texts
@@ -67,7 +68,7 @@ class StoreAsker:
             raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
         return {"asked": len(keyed), "cached": len(keyed), "made": 0, "fingerprint": store.folder.name}
 
-    def start(self, definition: Mapping[str, object], window: int) -> NoReturn:
+    def start(self, definition: GeneratorEntry, window: int | None) -> NoReturn:
         """Raise InputError: only the rule that asks starts engines."""
         raise self._lacking(self.cache_dir, "too few replies")
 
@@ -76,12 +77,12 @@ class StoreAsker:
 
 
 def one_engine(
-    generator: Mapping[str, object], fingerprint: str, cache_dir: str | Path, threads: int
-) -> Callable[[Mapping[str, object], int], EngineInJob]:
+    generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int
+) -> Callable[[GeneratorEntry, int | None], EngineInJob]:
     """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
     started: list[EngineInJob] = []
 
-    def start(definition: Mapping[str, Any], window: int) -> EngineInJob:
+    def start(definition: GeneratorEntry, window: int | None) -> EngineInJob:
         if not started:
 
             def load() -> EngineInJob:

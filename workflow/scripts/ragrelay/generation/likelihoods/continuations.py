@@ -1,10 +1,11 @@
 """Name the continuations of a prompt, and score texts without a chat template."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def continuation_id(token_ids: Sequence[int]) -> str:
@@ -20,6 +21,6 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
     return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
 
 
-def without_chat(generator: Mapping[str, object]) -> dict[str, object]:
+def without_chat(generator: GeneratorEntry) -> GeneratorEntry:
     """Return the generator's definition without its chat template, to score texts unchanged."""
-    return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}
+    return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}  # type: ignore[return-value]

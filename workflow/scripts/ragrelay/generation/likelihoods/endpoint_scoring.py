@@ -1,13 +1,14 @@
 """Read the probabilities of words from an endpoint's replies of one token (see endpoint_words)."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import Request
 from ragrelay.generation.likelihoods.scoring import REQUEST
 from ragrelay.generation.likelihoods.words import text_ids
@@ -31,7 +32,7 @@ class WordRequest(Request):
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
-def word_requests(missing: pl.DataFrame, generator: Mapping[str, object], window: int | None) -> list[WordRequest]:
+def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
     """Return a request per prompt of ``missing`` (prompt_id, prompt, system and columns of with_spellings).
 
     The longest is the first: it is sent alone, and shows whether the endpoint reads whole prompts. Raises RequestError

@@ -11,12 +11,13 @@ import polars as pl
 
 from ragrelay.base.errors import RequestError
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.likelihoods.words import first_tokens
 from ragrelay.generation.requests import sends_texts
 from ragrelay.generation.tokens import load_tokenizer
 
 
-def spellings(generator: Mapping[str, object], words: Sequence[str]) -> dict[str, list[str]]:
+def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the texts of candidates that spell each of ``words``.
 
     With a tokenizer, those of words.first_tokens. Without, the whole word, with and without a leading space. Raises

@@ -2,13 +2,14 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob, Method
 from ragrelay.generation.job import count_makers, expect_model, keep, start_checked
 from ragrelay.generation.likelihoods.continuations import with_continuation
@@ -29,8 +30,8 @@ STEP_TOKENS = 4096
 def fill_likelihoods(
     asked: pl.DataFrame,
     store: LikelihoodStore,
-    generator: Mapping[str, Any],
-    start_engine: Callable[[Mapping[str, Any], int], EngineInJob],
+    generator: GeneratorEntry,
+    start_engine: Callable[[GeneratorEntry, int | None], EngineInJob],
 ) -> dict[str, Any]:
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
@@ -66,7 +67,7 @@ def fill_likelihoods(
 
 
 def _requests_for(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None
+    missing: pl.DataFrame, generator: GeneratorEntry, window: int | None
 ) -> tuple[Sequence[object], Method, int]:
     """Return the requests for ``missing`` (see fill_likelihoods), the method that makes rows of them, their tokens."""
     if GENERATOR_KINDS[generator["engine"]].in_job:
@@ -95,7 +96,7 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
 
 
-def scorings_of(missing: pl.DataFrame, generator: Mapping[str, object], window: int) -> Iterator[Scoring]:
+def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
     Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's

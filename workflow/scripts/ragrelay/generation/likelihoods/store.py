@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.io.parquet_parts import PartStore
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import DECODING, PENALTIES
 from ragrelay.generation.likelihoods.continuations import without_chat
@@ -38,17 +39,17 @@ class LikelihoodStore(PartStore):
         return self.read(self.held(keys))
 
 
-def likelihood_fingerprint(generator: Mapping[str, object], cache_dir: str | Path | None = None) -> str:
+def likelihood_fingerprint(generator: GeneratorEntry, cache_dir: str | Path | None = None) -> str:
     """Return the fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
-def decisive(generator: Mapping[str, object]) -> dict[str, object]:
+def decisive(generator: GeneratorEntry) -> GeneratorEntry:
     """Return a generator's definition without the keys that have no effect on teacher-forced scores."""
-    return {key: value for key, value in generator.items() if key not in INDIFFERENT}
+    return {key: value for key, value in generator.items() if key not in INDIFFERENT}  # type: ignore[return-value]
 
 
-def text_store(generator: Mapping[str, object], cache_dir: str | Path) -> LikelihoodStore:
+def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodStore:
     """Return the store of likelihoods of texts that are scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(without_chat(generator), cache_dir=cache_dir))
 

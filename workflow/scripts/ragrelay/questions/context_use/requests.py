@@ -1,10 +1,10 @@
 """Request each answer's log-probability after its own prompt and after the prompt without context."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.likelihoods.continuations import with_continuation
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer, plain_ids
@@ -28,7 +28,7 @@ class AnswerScores:
     """
 
     def __init__(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, zeroshot: pl.DataFrame, generator: Mapping[str, Any]
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, zeroshot: pl.DataFrame, generator: GeneratorEntry
     ) -> None:
         self.tokenizer = PromptTokenizer(generator)
         texts = ["prompt_id", "prompt", "system"]

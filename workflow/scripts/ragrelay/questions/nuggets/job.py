@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import EngineInJob
 from ragrelay.generation.job import generate_answers
@@ -29,13 +30,13 @@ NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), {})
 """A layout that shortens no prompt: one that is too long is an error."""
 SUMS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
-Start = Callable[[Mapping[str, Any], Any], EngineInJob]
+Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
     """The answer stores of first and second attempts at lists. Without ``start``, nothing may be missing."""
 
-    def __init__(self, definitions: Sequence[Mapping[str, Any]], cache_dir: str | Path, start: Start | None) -> None:
+    def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
         self.stores = [
             AnswerStore(cache_dir, fingerprint(definition, cache_dir=cache_dir)) for definition in definitions
@@ -101,7 +102,7 @@ def view_nuggets(
     topics: Sequence[Topic],
     template: NuggetTemplate,
     limits: Limits,
-    generator: Mapping[str, Any],
+    generator: GeneratorEntry,
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -120,7 +121,7 @@ def view_nuggets(
     return table.select(*(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), "mass"), lists.counts
 
 
-def importance_tokens(generator: Mapping[str, Any]) -> dict[str, list[int]]:
+def importance_tokens(generator: GeneratorEntry) -> dict[str, list[int]]:
     """Return the token ids of vital and of okay. Raises InputError if the tokenizer can't distinguish them."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import NEUTRAL
 from ragrelay.generation.store import KEY
 from ragrelay.prompting.layout import prompt_id
@@ -63,11 +64,11 @@ class Limits:
     most: int
     max_tokens: int
 
-    def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def definitions(self, generator: GeneratorEntry) -> list[GeneratorEntry]:
         """Return ``generator`` with greedy decoding in the form of a list, for a first and for a second attempt."""
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
-        return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]
+        return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]  # type: ignore[typeddict-item]
 
 
 class Lists:

@@ -1,11 +1,12 @@
 """Request the log-probability of each passage of a context, and of the whole context."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import QID, integer, number, schema_of
+from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.likelihoods.continuations import with_continuation, without_chat
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer, plain_ids
@@ -41,7 +42,7 @@ def whole_tokens(k: int) -> int:
 
 
 def context_requests(
-    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, object]
+    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: GeneratorEntry
 ) -> pl.DataFrame:
     """Return the continuations to score (ASKED, continuation).
 

@@ -1,6 +1,5 @@
 """Make some of a generator's stored answers again, outside the store, and compare them, or count those to make."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ with (
 ):
     inputs, params = snakemake.input, snakemake.params
 
-    def start(generator: Mapping[str, Any], window: int | None) -> Any:
+    def start(generator: Any, window: int | None) -> Any:
         kind: Any = GENERATOR_KINDS[generator["engine"]]
         engine = partial(kind.start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
