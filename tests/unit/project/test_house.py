@@ -21,6 +21,8 @@ ORDER = (
     "base", "collection", "retrieval", "prompting", "generation", "scoring", "bertscore", "questions", "analysis",
     "report", "config", "execution", "annexes", "extend", *sorted(DOORS),
 )  # fmt: skip
+FOR_TYPES = ("questions", "execution", "questions/question.py")
+"""The import that climbs, for type checkers alone: a question's methods get the study that rules see."""
 
 
 def imports(folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -43,7 +45,7 @@ def test_imports_go_down() -> None:
     place = {name: number for number, name in enumerate(ORDER)}
     seen = set(imports(PACKAGE))
     assert len(seen) > 300
-    assert sorted(climb for climb in seen if place[climb[1]] > place[climb[0]]) == []
+    assert sorted(climb for climb in seen if place[climb[1]] > place[climb[0]]) == [FOR_TYPES]
 
 
 def test_an_annex_imports_itself_and_those_that_it_builds_on() -> None:

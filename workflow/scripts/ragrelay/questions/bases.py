@@ -1,10 +1,16 @@
 """Base classes of questions with one part per dataset, generator and retriever, which ask the generator itself."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ragrelay.base.vocabulary.names import ZEROSHOT
-from ragrelay.questions.question import Inputs, Key, Question, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question
+
+if TYPE_CHECKING:
+    from ragrelay.questions.question import StudyOfRules
+
+Cell = Mapping[str, str | int]
+"""A cell of the grid: value by wildcard."""
 
 
 class AboutRetrievers(Question):
@@ -12,30 +18,30 @@ class AboutRetrievers(Question):
 
     key = "{dataset}/{generator}/{retriever}"
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return study.retriever_jobs(study.asked_generators())
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         return key["generator"]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"queries": study.files.queries, "contexts": study.files.contexts}
 
 
 class AboutAnswers(AboutRetrievers):
     """A question about each answer to a retriever's contexts. ``job.answers`` reads the answers."""
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {**self.planned_inputs(study, key), "answers": study.files.answers.each(study.cells)}
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         prompts = study.files.prompts.at(template=study.generation.template_of(key["generator"]))
         return {**super().inputs(study, key), "prompts": prompts.each(study.contexts)}
 
-    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         return {"answers": study.files.answers, "prompts": study.files.prompts}
 
 
@@ -49,7 +55,7 @@ class AboutPairs(AboutRetrievers):
     key = "{dataset}/{generator}/{retriever}/{against}"
     ask_key = "{dataset}/{generator}"
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         pairs = ((job, study.primary(job["dataset"])) for job in super().jobs(study))
         return [
             {**job, "against": primary["reference"]}
@@ -57,11 +63,11 @@ class AboutPairs(AboutRetrievers):
             if primary is not None and job["retriever"] != primary["reference"]
         ]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         answers = study.files.answers.each(_of_sides(key, study.cells, study.zeroshot_cells))
         return {**self.planned_inputs(study, key), "answers": answers}
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         prompts = study.files.prompts.at(template=study.generation.template_of(key["generator"]))
         contexts = _of_sides(key, study.contexts, study.zeroshot_cells[:1])
         inputs: Inputs = {"queries": study.files.queries, "prompts": prompts.each(contexts)}
@@ -69,14 +75,14 @@ class AboutPairs(AboutRetrievers):
             return inputs
         return {**inputs, "answers": study.files.answers.each(_of_sides(key, study.cells, study.zeroshot_cells))}
 
-    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         return {"answers": study.files.answers, "prompts": study.files.prompts}
 
 
-def _of_sides(key: Key, cells: Sequence[Key], zeroshot: Sequence[Key]) -> list[Key]:
+def _of_sides(key: Key, cells: Sequence[Cell], zeroshot: Sequence[Cell]) -> list[Cell]:
     """Return the cells of the retriever and of its opponent."""
     return [
         {**cell, "retriever": name}

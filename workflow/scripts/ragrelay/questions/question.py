@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.annex import packages
 from ragrelay.base.extensions import package_folder
@@ -30,13 +30,15 @@ from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
-StudyOfRules = Any
-"""The study that rules see (execution.study.study.StudyOfRules), which is above this package."""
+if TYPE_CHECKING:  # the study that rules see, which is above this package
+    from ragrelay.execution.study.study import StudyOfRules
+
+
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
 """Value by wildcard."""
-Inputs = dict[str, Any]
+Inputs = dict[str, str | Sequence[str]]
 """A rule's input by name: a file, or a list of files."""
 
 
@@ -144,7 +146,7 @@ class Question(ABC):
     """The heading and sentence for its tables on the page; empty if the page shows them in another form."""
 
     @abstractmethod
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         """List the question's parts.
 
         Args:
@@ -154,7 +156,7 @@ class Question(ABC):
             One key per part.
         """
 
-    def read_jobs(self, study: StudyOfRules) -> list[Key]:
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         """List the jobs that read replies.
 
         Args:
@@ -166,7 +168,7 @@ class Question(ABC):
         return self.jobs(study)
 
     @abstractmethod
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         """Name the generator that is asked about a part.
 
         Args:
@@ -178,7 +180,7 @@ class Question(ABC):
         """
 
     @abstractmethod
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         """List the files from which a part's requests are made.
 
         Args:
@@ -189,7 +191,7 @@ class Question(ABC):
             A file or a list of files for each input name.
         """
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         """List the files from which the plan counts a part's requests: none may come from an engine.
 
         Args:
@@ -201,7 +203,7 @@ class Question(ABC):
         """
         return self.inputs(study, key)
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         """List the path patterns for inputs whose files the job tells apart by their wildcards.
 
         Args:
@@ -213,7 +215,7 @@ class Question(ABC):
         """
         return {}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         """List the plain values that a part's requests depend on.
 
         Args:
@@ -225,7 +227,7 @@ class Question(ABC):
         """
         return {}
 
-    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         """List the plain values from which the plan counts a part's requests.
 
         Args:
@@ -237,7 +239,7 @@ class Question(ABC):
         """
         return self.settings(study, key)
 
-    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
         """List the modules with the kinds that the settings name. Their code counts as the question's.
 
         Args:
@@ -249,7 +251,7 @@ class Question(ABC):
         """
         return []
 
-    def read_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         """List further files for a job that reads replies, besides its parts' inputs and the asked rows.
 
         Args:
@@ -261,7 +263,7 @@ class Question(ABC):
         """
         return {}
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         """List the plain values for a job that reads replies.
 
         Args:
@@ -281,7 +283,7 @@ class Question(ABC):
         """
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
-    def job_key(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         """Find the job that asks about a part.
 
         Args:

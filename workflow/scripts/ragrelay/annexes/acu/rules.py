@@ -30,7 +30,7 @@ class Claims:
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
         self.asked_for: dict[str, Any] = study.config.get("acu") or {}
-        self.units: list[Key] = [
+        self.units: list[Mapping[str, str]] = [
             {"claims": claims, "generator": generator, "template": template}
             for claims in self.asked_for.get("claims", [])
             for generator in self.asked_for.get("generators", [])

@@ -1,7 +1,7 @@
 """Give rules what they need of battles: pairs, votes, inputs and params of their jobs."""
 
 import functools
-from typing import Any
+from collections.abc import Mapping
 
 from ragrelay.annexes.battles import files as battle_files
 from ragrelay.annexes.battles.battle import BATTLE_KINDS, Battle, Fought, Pair, opponent_of
@@ -19,7 +19,7 @@ class Battles:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
-        definitions: dict[str, Any] = study.config.get("battles") or {}
+        definitions: Mapping[str, dict[str, object]] = study.config.get("battles") or {}
         self.battles: dict[str, Battle] = {name: BATTLE_KINDS.of(one) for name, one in definitions.items()}
 
     @functools.cached_property
@@ -32,13 +32,13 @@ class Battles:
         """The battles whose votes come from files, by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
-    def keys_of(self, name: str) -> list[Key]:
+    def keys_of(self, name: str) -> list[Mapping[str, str]]:
         """Return a key per dataset and generator of a battle."""
         grid = self.study.grid
         return [{"dataset": d, "battle": name, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
-    def sections(self) -> list[Key]:
+    def sections(self) -> list[Mapping[str, str]]:
         """A key per battle, dataset and generator."""
         return [key for name in self.battles for key in self.keys_of(name)]
 
@@ -66,7 +66,7 @@ class Battles:
         return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property
-    def cell(self) -> dict[str, Any]:
+    def cell(self) -> dict[str, object]:
         """The primary comparison's ordering and k."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return {name: primary[name] for name in ("ordering", "k")} if primary else dict(self.study.contexts[-1])
@@ -83,7 +83,7 @@ class Battles:
         return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
 
     @functools.cached_property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """Params of the job that analyses a battle."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return {
@@ -97,7 +97,7 @@ class Battles:
         }
 
     @functools.cached_property
-    def placing(self) -> dict[str, Any]:
+    def placing(self) -> dict[str, object]:
         """Params of the job that reads a file of votes."""
         grid = self.study.grid
         return {
@@ -107,7 +107,7 @@ class Battles:
         }  # fmt: skip
 
     @functools.cached_property
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> dict[str, object]:
         """Plain values for the page: the primary cell, and each battle's kind, opponent, and generators that vote."""
         return {
             "cell": self.cell,

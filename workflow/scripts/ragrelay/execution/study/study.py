@@ -6,7 +6,7 @@ job's wildcards.
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import NotRequired, TypedDict
 
@@ -54,7 +54,7 @@ class StudyOfRules(Study):
     scoring = functools.cached_property(ScoringStage)
 
     @functools.cached_property
-    def each_retriever(self) -> list[Key]:
+    def each_retriever(self) -> list[Mapping[str, str]]:
         """One key per retriever in the grid, to fill in paths."""
         return [{"retriever": name} for name in self.grid.retrievers]
 
@@ -172,7 +172,7 @@ class StudyOfRules(Study):
         values = {name: names for name, names in (of_grid | more).items() if f"{{{name}}}" in pattern}
         return pattern.each(dict(zip(values, key, strict=True)) for key in itertools.product(*values.values()))
 
-    def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
+    def retriever_jobs(self, generators: Iterable[str]) -> list[Mapping[str, str]]:
         """List one job per dataset, generator and retriever.
 
         Args:

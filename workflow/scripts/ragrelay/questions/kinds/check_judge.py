@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.kinds.judge_answers import JudgeAnswers, judged_by, read_judging
-from ragrelay.questions.question import Inputs, Key, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.questions.question import StudyOfRules
 
 
 class CheckJudge(JudgeAnswers):
@@ -29,7 +30,7 @@ class CheckJudge(JudgeAnswers):
             "the scores of a judge's checks", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator}
             for dataset in study.grid.datasets
@@ -37,7 +38,7 @@ class CheckJudge(JudgeAnswers):
             for generator in study.grid.generators
         ]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
         of_each = study.each_retriever
         cells, contexts = (
@@ -50,7 +51,7 @@ class CheckJudge(JudgeAnswers):
             **judged_by(study, key),
         }
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         template, size = study.scoring.judge_template(key["scorer"]), study.scoring.judges[key["scorer"]].bias_checks
         return {**super().settings(study, key), "template": template, "size": size}
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
     from ragrelay.questions.judging.judge_requests import Judging
+    from ragrelay.questions.question import StudyOfRules
 
 
 class JudgeAnswers(Question):
@@ -41,7 +42,7 @@ class JudgeAnswers(Question):
             "`zeroshot`)"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
             for dataset in study.grid.datasets
@@ -50,10 +51,10 @@ class JudgeAnswers(Question):
             for retriever in [ZEROSHOT, *study.grid.retrievers]
         ]
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         return study.scoring.judged_by[key["scorer"]]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
         alone, judged = key["retriever"] == ZEROSHOT, study.scoring.judges[key["scorer"]].references == "judged"
         contexts = study.zeroshot_cells[:1] if alone else study.contexts
@@ -66,7 +67,7 @@ class JudgeAnswers(Question):
             **judged_by(study, key),
         }
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         """Leave out files that an engine makes: a generator's answers, and the lists of nuggets that it writes."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
@@ -82,7 +83,7 @@ class JudgeAnswers(Question):
             "zeroshot_prompts": [prompts] if inputs.get("zeroshot") else [],
         }
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         files = study.files
         answers, prompts = dict.fromkeys(("answers", "zeroshot"), files.answers), ("prompts", "zeroshot_prompts")
         return {
@@ -91,7 +92,7 @@ class JudgeAnswers(Question):
             "contexts": study.generation.passages(key["generator"]),
         }
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         scorer, scoring = key["scorer"], study.scoring
         judged = scoring.judges[scorer].references == "judged"
         return {
@@ -101,13 +102,13 @@ class JudgeAnswers(Question):
             "near_copy": study.settings.near_copy if judged else None,
         }
 
-    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
 
-    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
         return [study.scoring.module(key["scorer"])]
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {"scorer": study.scoring.of_jobs(key["scorer"])}
 
 
@@ -150,7 +151,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return dict(zip(("scores", "left_out", "asked"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
 
 
-def judged_by(study: StudyOfRules, key: Key) -> Inputs:
+def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
     """Return the files that a judge's questions need besides answers: queries, references, the scorer's own."""
     files = study.files
     scorer = study.scoring.judges[key["scorer"]]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.bases import AboutRetrievers
-from ragrelay.questions.question import Inputs, Key, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.questions.question import StudyOfRules
 
 PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
@@ -33,22 +34,22 @@ class ScoreContextUse(AboutRetrievers):
                 "ragrelay.questions.context_use.table:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return super().jobs(study) if study.settings.context_use else []
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"answers": study.files.answers.each(study.cells), **self.planned_inputs(study, key)}
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
         template = study.generation.template_of(key["generator"])
         prompts = files.prompts.at(template=template).each(study.contexts)
         return {"prompts": prompts, "zeroshot_prompts": [files.zeroshot_prompts.at(template=template)]}
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         return {"answers": study.files.answers}
 
-    def read_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"zeroshot_answers": study.files.zeroshot_answers.each(study.zeroshot_cells)}
 
 

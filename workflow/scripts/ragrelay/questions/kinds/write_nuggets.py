@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
     from ragrelay.questions.nuggets.topics import Topic
+    from ragrelay.questions.question import StudyOfRules
 
 
 class WriteNuggets(Question):
@@ -26,25 +27,25 @@ class WriteNuggets(Question):
             "nuggets for which the writer gives the words vital and okay little probability"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         shards = study.generation.shards
         return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in shards(key["dataset"])]
 
-    def read_jobs(self, study: StudyOfRules) -> list[Key]:
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         written = [name for name, kind in study.scoring.nuggets.items() if kind.written_by]
         return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid.datasets for scorer in written]
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
-        name: str = study.scoring.nuggets[key["scorer"]].written_by
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        name: str = study.scoring.nuggets[key["scorer"]].written_by  # type: ignore[assignment]
         return name
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
         retriever = study.scoring.nuggets[key["scorer"]].retriever
         passages = files.contexts.at(retriever=retriever) if retriever else files.references
         return {"queries": files.queries, "passages": passages}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         from ragrelay.questions.nuggets.prompts import load_nugget_template
 
         kind = study.scoring.nuggets[key["scorer"]]
@@ -55,7 +56,7 @@ class WriteNuggets(Question):
             "shards": len(study.generation.shards(key["dataset"])),
         }
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         writer = self.asker(study, key)
         by = {"generator": study.generation.of_jobs(writer), "fingerprint": study.generation.likelihoods(writer)}
         return {**self.settings(study, key), **by}

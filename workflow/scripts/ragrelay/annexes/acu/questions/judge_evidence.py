@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.generation.likelihoods.asker import Asker
 
 
@@ -29,15 +30,15 @@ class JudgeEvidence(Question):
             "ragrelay.annexes.acu.judged_evidence:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         acu = study.config.get("acu") or {}
         return [{"claims": name} for name in acu["claims"]] if acu.get("evidence_judge") else []
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         judge: str = study.config["acu"]["evidence_judge"]
         return judge
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         from ragrelay.annexes.acu import files
 
         return {"claims": files.claims}

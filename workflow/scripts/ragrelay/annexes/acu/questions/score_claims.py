@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragrelay.annexes.acu.rules import Claims
+    from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.generation.likelihoods.asker import Asker
 
 
@@ -28,23 +30,23 @@ class ScoreClaims(Question):
             "ragrelay.annexes.acu.pairs:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return of_rules(study).units
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         return key["generator"]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         from ragrelay.annexes.acu import files
 
         return {"claims": files.claims, "prompts": [files.claim_prompts]}
 
-    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         from ragrelay.annexes.acu import files
 
         return {"prompts": files.claim_prompts}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         own_words = of_rules(study).words(key["template"])
         return {"own_words": {key["template"]: own_words}} if own_words else {}
 
@@ -80,7 +82,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return {"pairs": compute_acu(claims, asked, job.wildcards["template"], *stores)}
 
 
-def of_rules(study: StudyOfRules) -> Any:
+def of_rules(study: "StudyOfRules") -> "Claims":
     from ragrelay.annexes.acu.rules import of_study as claims_of  # here, since rules import the questions
 
     return claims_of(study)

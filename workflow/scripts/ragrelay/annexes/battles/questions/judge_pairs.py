@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.bases import AboutPairs
-from ragrelay.questions.question import Inputs, Key, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragrelay.annexes.battles.rules import Battles
+    from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.generation.likelihoods.asker import Asker
 
 MODULE = "ragrelay.annexes.battles.votes"
@@ -35,7 +37,7 @@ class JudgePairs(AboutPairs):
             "for a file, also counts of ignored votes"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         battles = of_rules(study)
         return [
             {**key, "retriever": retriever, "against": against}
@@ -44,25 +46,25 @@ class JudgePairs(AboutPairs):
             for retriever, against in battles.met(name)
         ]
 
-    def read_jobs(self, study: StudyOfRules) -> list[Key]:
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         battles = of_rules(study)
         return [key for name in battles.judged for key in battles.keys_of(name)]
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         judge: str = of_rules(study).judged[key["battle"]].generator
         return judge
 
-    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         references = of_rules(study).judged[key["battle"]].references
         judged = [study.files.references] if references == "judged" else []
         return {**super().planned_inputs(study, key), "references": judged}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         judge = of_rules(study).judged[key["battle"]]
         shown = {"references": judge.references, "best": judge.best, "prefix": judge.prefix}
         return {**shown, "template": dict(judge.parts(study))}
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {"judge": self.asker(study, key)}
 
 
@@ -110,7 +112,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return {"votes": votes, "left_out": counts, "asked": with_mass}
 
 
-def of_rules(study: StudyOfRules) -> Any:
+def of_rules(study: "StudyOfRules") -> "Battles":
     from ragrelay.annexes.battles.rules import of_study as battles_of  # here, since rules import the questions
 
     return battles_of(study)

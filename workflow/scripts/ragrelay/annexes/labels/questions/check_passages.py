@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.annexes.labels.questions.judge_passages import JudgePassages, of_rules, passage_jobs
 from ragrelay.annexes.labels.questions.judge_passages import ask as ask  # the same, of changed prompts
 from ragrelay.annexes.labels.questions.judge_passages import plan as plan
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, QuestionJob
+
+if TYPE_CHECKING:
+    from ragrelay.execution.study.study import StudyOfRules
 
 
 class CheckPassages(JudgePassages):
@@ -22,15 +25,15 @@ class CheckPassages(JudgePassages):
             "the scores of a passage judge's checks", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return passage_jobs(study, of_rules(study).checked_sources)
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         from ragrelay.annexes.labels import files
 
         return {"prompts": [files.passage_checks_prompts]}
 
-    def read_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         from ragrelay.annexes.labels import files
 
         return {"asked": files.passage_checks}

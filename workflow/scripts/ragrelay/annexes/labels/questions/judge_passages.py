@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragrelay.annexes.labels.rules import Labels
+    from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.generation.likelihoods.asker import Asker
 
 
@@ -30,25 +32,25 @@ class JudgePassages(Question):
             "number of questions whose reply words get little probability from the judge"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return passage_jobs(study, of_rules(study).source_parts)
 
-    def asker(self, study: StudyOfRules, key: Key) -> str:
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
         return key["judge"]
 
-    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"prompts": of_rules(study).single_prompts(of_rules(study).source(key["source"])["prompt"])}
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         source = of_rules(study).source_parts[key["source"]]
         return {"words": source.words(), "begins": source.begins()}
 
-    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
         from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 
         return [ANNOTATION_KINDS.module(of_rules(study).source(key["source"]))]
 
-    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {"source": of_rules(study).source_named(key["source"])}
 
 
@@ -80,7 +82,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return {"labels": labels, "left_out": mass_counts(shares["mass"], receipt["words"])}
 
 
-def passage_jobs(study: StudyOfRules, sources: Mapping[str, Any]) -> list[Key]:
+def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
     """Return a job for each dataset, source and generator that the source asks."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
@@ -105,7 +107,7 @@ def passage_questions(job: QuestionJob) -> "pl.DataFrame":
     return passages.unique([*PASSAGE, "prompt_id"], keep="first", maintain_order=True).select(*PASSAGE, *question)
 
 
-def of_rules(study: StudyOfRules) -> Any:
+def of_rules(study: "StudyOfRules") -> "Labels":
     from ragrelay.annexes.labels.rules import of_study as labels_of  # here, since rules import the questions
 
     return labels_of(study)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.bases import AboutRetrievers
-from ragrelay.questions.question import Key, QuestionJob, StudyOfRules
+from ragrelay.questions.question import Key, QuestionJob
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.generation.likelihoods.asker import Asker
 
 
@@ -29,10 +30,10 @@ class ScoreContexts(AboutRetrievers):
             "ragrelay.annexes.prediction.context_perplexity.requests:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: StudyOfRules) -> list[Key]:
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
         return super().jobs(study) if study.config["prediction"]["context_perplexity"] else []
 
-    def settings(self, study: StudyOfRules, key: Key) -> dict[str, object]:
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
         return {"ks": sorted(study.grid.k)}
 
 
