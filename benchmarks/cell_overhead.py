@@ -33,7 +33,7 @@ from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 from threadpoolctl import threadpool_limits
 
 from benchmarks.shared import pairs, record
@@ -91,11 +91,10 @@ class Grid:
             self.answers[name] = outputs
 
     def score(self) -> None:
-        zeroshot = {seed: self.answers[ZEROSHOT]["none", 0, seed] for seed in self.seeds}
         for name, answers in self.answers.items():
-            beside = {} if name == ZEROSHOT else zeroshot
             score_answers(
-                AnswerFiles(answers, self.prompts[name], beside),
+                {**answers, **self.answers[ZEROSHOT]},
+                self.prompts[name],
                 References(self.references, GRADES),
                 {"kind": "drawn"},
                 self.demo.folder,

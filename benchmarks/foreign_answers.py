@@ -29,7 +29,7 @@ from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 
 from benchmarks.shared import record, synthetic
 from benchmarks.shared.workflow import ROOT
@@ -106,11 +106,13 @@ class Answers:
 
     def _score(self, prompts: dict[tuple[str, int], Path], cache: str, passages: Path) -> None:
         score_answers(
-            AnswerFiles(self._files(cache), prompts, {}, [passages]),
+            self._files(cache),
+            prompts,
             References(self.files["references"], GRADES, near_copy=0.5),
             self.scorer,
             self.folder / f"cache-{cache}",
             self.folder / f"{cache}.scores.parquet",
+            contexts=[passages],
         )
 
 

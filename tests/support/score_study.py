@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import Scores, Task
 
 OVERLAP = {"kind": "overlap"}
@@ -103,5 +103,5 @@ def score_table(
     **rest: Any,
 ) -> None:
     """Call score_answers with the files of write_study."""
-    files = AnswerFiles(answers, prompts, zeroshot, contexts)
-    score_answers(files, References(references, grades, near_copy), **rest)
+    files = {**answers, **{("none", 0, seed): path for seed, path in zeroshot.items()}}
+    score_answers(files, prompts, References(references, grades, near_copy), contexts=contexts, **rest)

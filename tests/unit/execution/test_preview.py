@@ -19,7 +19,7 @@ from ragrelay.execution.plan.preview_page import WHY, preview_lines, render_prev
 from ragrelay.execution.study import files
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 from tests.support.sandbox import ROOT
@@ -151,7 +151,7 @@ class Unfinished:
         prompts = {cell[:2]: self.path(files.prompts, **key, ordering=cell[0], k=cell[1]) for cell in cells}
         output.parent.mkdir(parents=True, exist_ok=True)
         references = References(self.path(files.queries), {"gold": 0})
-        score_answers(AnswerFiles(answers, prompts, {}), references, scorer, self.cache, output)
+        score_answers(answers, prompts, references, scorer, self.cache, output)
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def test_pairs_with_a_negative_part_are_counted_where_the_formula_makes_them_pos
 
     def counted(values: dict[str, np.ndarray]) -> dict[tuple[int, str], int | None]:
         scored = QueryScores("q", query, cells, values)
-        rows = query_rows(scored, **given, grades=GRADES, zero_cells=set(), aggregate=Aggregation("max"), unseen=True)
+        rows = query_rows(scored, **given, grades=GRADES, baseline=set(), aggregate=Aggregation("max"), unseen=True)
         return {(row["seed"], row["references"]): row["n_zero"] for row in rows.to_dicts()}
 
     # With the third both parts are negative, and so is their harmonic mean; a blank answer has parts of 0.
@@ -275,8 +275,6 @@ def test_answers_of_another_cell_are_refused(tmp_path: Path, overlap: Overlap) -
     assert "answers-descending-1-2.parquet" in message
     prompts = {context: path for context, path in files["prompts"].items() if context != ("descending", 3)}
     assert "without their prompts" in refused({**files, "prompts": prompts}, tmp_path)
-    zero = {("none", 0, 1): files["zeroshot"][1]}
-    assert "given twice" in refused({**files, "answers": {**files["answers"], **zero}}, tmp_path)
 
 
 def test_answers_that_the_scorer_does_not_see_are_refused(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.frames import check_texts
 from ragrelay.retrieval.trec import ranked, without_identical_ids
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 
 GIVEN = "given"
@@ -334,8 +334,8 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             common: Any = {"scorer": self._definition, "cache_dir": reader.cache, "threads": self._threads}
             zero = _written(self._zeroshot, folder / "zero", self._zero.seeds)
             prompts = {(NO_ORDERING, 0): folder / "zero/prompts.parquet"}
-            cells = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
-            score_answers(AnswerFiles(cells, prompts, {}), sets, output=folder / "zero.parquet", **common)
+            zeroshot = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
+            score_answers(zeroshot, prompts, sets, output=folder / "zero.parquet", **common)
             rows = _by_query(answers)
             written = _written(rows, folder / "own", self._zero.seeds)
             shown = rows.select("qid", docno="docnos").explode("docno").drop_nulls("docno")
@@ -344,13 +344,10 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
                 text=pl.col("docno").replace_strict(texts, default="", return_dtype=pl.String)
             )
             passages.write_parquet(folder / "passages.parquet")
-            own = AnswerFiles(
-                {(*HERE, seed): path for seed, path in written.items()},
-                {HERE: folder / "own/prompts.parquet"},
-                {seed: path for seed, path in zero.items() if seed in written},
-                [folder / "passages.parquet"],
-            )
-            score_answers(own, sets, output=folder / "own.parquet", **common)
+            own = {(*HERE, seed): path for seed, path in written.items()}
+            beside = {cell: path for cell, path in zeroshot.items() if cell[2] in written}
+            prompts, passages = {HERE: folder / "own/prompts.parquet"}, [folder / "passages.parquet"]
+            score_answers({**own, **beside}, prompts, sets, output=folder / "own.parquet", contexts=passages, **common)
             empty = reader.config["analysis"]["empty_rankings"] != "left_out"
             tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
             ranked_for = {GIVEN: rows["qid"].to_list()}

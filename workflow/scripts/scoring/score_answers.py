@@ -2,22 +2,20 @@
 
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.execution.jobs.scripts import job_log
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.answer_cells import ZEROSHOT_CONTEXT
+from ragrelay.scoring.retriever_table import References, score_answers
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     inputs, params = snakemake.input, snakemake.params
     files = keyed_files(params.patterns, inputs)
-    given = AnswerFiles(
-        answers=files["answers"].by("ordering", "k", "seed"),
-        prompts=files["prompts"].by("ordering", "k"),
-        zeroshot=files["zeroshot"].by("seed"),
-        contexts=inputs.contexts,
-    )
+    zeroshot = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in files["zeroshot"].by("seed").items()}
     score_answers(
-        given,
+        {**files["answers"].by("ordering", "k", "seed"), **zeroshot},
+        files["prompts"].by("ordering", "k"),
         References(inputs.references, params.grades, params.near_copy),
         scorer=params.scorer,
         cache_dir=params.cache_dir,
         output=snakemake.output[0],
         threads=snakemake.threads,
+        contexts=inputs.contexts,
     )

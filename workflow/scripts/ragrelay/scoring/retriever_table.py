@@ -1,7 +1,8 @@
 """Write a retriever's score table: the best reference of every answer, per set of references."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,6 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -55,19 +55,6 @@ SCHEMA = schema_of(SCORE_COLUMNS)
 ANSWERS_AT_ONCE = 20_000
 
 
-class AnswerFiles(NamedTuple):
-    """A retriever's ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed.
-
-    If the retriever is `zeroshot` itself, its answers have ordering `none` and k 0, and ``zeroshot`` is empty.
-    ``contexts``: files with the texts of the prompts' passages.
-    """
-
-    answers: Mapping[Cell, Path]
-    prompts: Mapping[tuple[str, int], Path]
-    zeroshot: Mapping[int, Path]
-    contexts: Sequence[str | Path] = ()
-
-
 class References(NamedTuple):
     """The references' file, or the queries' file with gold answers if the scorer's key ``references`` is `gold`.
 
@@ -81,14 +68,19 @@ class References(NamedTuple):
 
 
 def score_answers(
-    given: AnswerFiles,
+    answers: Mapping[Cell, Path],
+    prompts: Mapping[tuple[str, int], Path],
     references: References,
     scorer: Mapping[str, object],
     cache_dir: str | Path,
     output: str | Path,
     threads: int = 1,
+    contexts: Sequence[str | Path] = (),
 ) -> None:
     """Score those of a retriever's answers that the store does not have yet, and write its table.
+
+    ``answers``: files by cell, the retriever's and zero-shot's; or zero-shot's alone, for the table of `zeroshot`.
+    ``contexts``: files with the texts of the prompts' passages.
 
     Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; a measure of one value has
     it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
@@ -98,29 +90,43 @@ def score_answers(
     has no row for it. Rows are sorted by the query's index in the references' file, then ordering, k, seed, references.
     Raises InputError for contradictory input and an unavailable model.
     """
-    path, grades, near_copy = references
-    zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in given.zeroshot.items()}
-    if zero_cells.keys() & given.answers.keys():
-        raise InputError(output, "zero-shot answers given twice", "only those of the retriever zeroshot")
-    files = {**given.answers, **zero_cells}
-    scored = ScoredAnswers(partial(AnswerCells, files, given.prompts), path, scorer, cache_dir, threads)
-    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": scored.fingerprint})
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-        for batch in scored.batches(max(1, ANSWERS_AT_ONCE // max(1, len(files))), COLUMNS):
+    scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
+    zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
+    baseline = zeroshot if zeroshot < answers.keys() else set()
+    passages = PassageTexts(() if references.near_copy is None else contexts)
+    unseen, queries_at_once = not scored.gold, max(1, ANSWERS_AT_ONCE // max(1, len(answers)))
+    with _written(output, scored.fingerprint) as append:
+        for batch in scored.batches(queries_at_once, COLUMNS):
+            texts = passages.of([query.qid for query in batch])
             rows = [pl.DataFrame(schema=SCHEMA)]
-            passages = PassageTexts(() if near_copy is None else given.contexts).of([query.qid for query in batch])
             for query in batch:
-                shown = _contexts(scored.answers, query.qid)
-                docnos: dict[Shown, str] = {docno: "" for some in shown.values() for docno in some}
-                texts = {**docnos, **passages[query.qid]}
-                seen = shown_references(query.query, texts, near_copy)
-                table = query_rows(query, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
-                rows.append(table.sort("ordering", "k", "seed", "references"))
-            file.write_table(pl.concat(rows).to_arrow().cast(schema), row_group_size=1 << 20)
+                docnos = _docnos_by_context(scored.answers, query.qid)
+                shown = _shown(query.query, docnos, texts[query.qid], references.near_copy)
+                rows.append(query_rows(query, docnos, shown, references.grades, baseline, scored.aggregate, unseen))
+            append(pl.concat(rows))
 
 
-def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
+@contextmanager
+def _written(output: str | Path, fingerprint: str) -> Iterator[Callable[[pl.DataFrame], None]]:
+    """Yield a function that appends rows (SCHEMA) to the table ``output``, whose metadata has the ``fingerprint``."""
+    schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": fingerprint})
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+        yield lambda rows: file.write_table(rows.to_arrow().cast(schema), row_group_size=1 << 20)
+
+
+def _docnos_by_context(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
     return {context: docnos[qid] for context, docnos in cells.contexts.items() if qid in docnos}
+
+
+def _shown(
+    query: QueryReferences,
+    contexts: Mapping[tuple[str, int], list[str]],
+    texts: Mapping[Shown, str],
+    near_copy: float | None,
+) -> dict[Shown, np.ndarray]:
+    """Return which references each passage of a query's ``contexts`` shows. A passage may have no text in ``texts``."""
+    without_text: dict[Shown, str] = {docno: "" for docnos in contexts.values() for docno in docnos}
+    return shown_references(query, {**without_text, **texts}, near_copy)
 
 
 def query_rows(
@@ -128,14 +134,14 @@ def query_rows(
     contexts: Mapping[tuple[str, int], list[str]],
     shown: Mapping[Shown, np.ndarray],
     grades: Mapping[str, int],
-    zero_cells: set[Cell],
+    baseline: Set[Cell],
     aggregate: Aggregation,
     unseen: bool,
 ) -> pl.DataFrame:
-    """Return one query's rows of the table (see score_answers), unsorted.
+    """Return one query's rows of the table (see score_answers), by ordering, k, seed and references.
 
     ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k). ``shown``:
-    which references (references,) each of these passages (near_copies.Shown) shows. ``zero_cells``: the cells of
+    which references (references,) each of these passages (near_copies.Shown) shows. ``baseline``: the cells of
     ``scored`` that are zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there
     are unseen sets, which gold answers don't have.
     """
@@ -144,7 +150,7 @@ def query_rows(
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     in_context = shown_by_context(query, contexts, shown)
     own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
-    is_baseline, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
+    is_baseline, asked_k = np.array([cell in baseline for cell in cells]), answers["k"].to_numpy()
     zero, tables = _zero_instead(values), []
     for name, left_out, members, near in query_sets(query, contexts, in_context, grades, unseen):
         applies = ~is_baseline if left_out is None else is_baseline | (asked_k == left_out)
@@ -162,23 +168,27 @@ def query_rows(
     best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
     # Gold answers have no docnos, so none can be in a context.
     shown_best = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
-    return pl.DataFrame(
-        {
-            "qid": np.full(len(rows), qid),
-            "ordering": answers["ordering"][rows.tolist()],
-            "k": ks,
-            "seed": answers["seed"][rows.tolist()],
-            "references": names,
-            **dict(zip(VALUES, numbers.T, strict=True)),
-            "best_docno": best_docnos,
-            "best_in_context": own[rows, chosen],
-            "n_references": sizes,
-            "n_near_copies": pl.Series(copies, nan_to_null=True).cast(pl.Int64),
-            "n_zero": pl.Series(zeros, nan_to_null=True).cast(pl.Int64),
-        },
-        schema=SCHEMA,
-        nan_to_null=True,
-    ).with_columns(shown_best)
+    return (
+        pl.DataFrame(
+            {
+                "qid": np.full(len(rows), qid),
+                "ordering": answers["ordering"][rows.tolist()],
+                "k": ks,
+                "seed": answers["seed"][rows.tolist()],
+                "references": names,
+                **dict(zip(VALUES, numbers.T, strict=True)),
+                "best_docno": best_docnos,
+                "best_in_context": own[rows, chosen],
+                "n_references": sizes,
+                "n_near_copies": pl.Series(copies, nan_to_null=True).cast(pl.Int64),
+                "n_zero": pl.Series(zeros, nan_to_null=True).cast(pl.Int64),
+            },
+            schema=SCHEMA,
+            nan_to_null=True,
+        )
+        .with_columns(shown_best)
+        .sort("ordering", "k", "seed", "references")
+    )
 
 
 def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -25,7 +25,7 @@ from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.scoring.answer_cells import AnswerCells, Cell
 from ragrelay.scoring.reference_sets import references_for
-from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer, make_scorer
 from ragrelay.scoring.store import ScoreStore
 
@@ -237,13 +237,12 @@ def _tables(
     if kind.loads_model and (waiting := _without_scores(scorer, views, store)):
         remark = NOT_SCORED
         views = views.copied([qid for qid in views.qids if qid not in waiting], folder / "scored")
-    zeroshot = {seed: path for (_, _, seed), path in views.answers[ZEROSHOT].items()}
     tables = {}
     for name, answers in views.answers.items() if views.qids else ():
         tables[name] = folder / f"scores-{name}"
         passages = files["passages"].matching(retriever=name).paths
-        given = AnswerFiles(answers, views.prompts[name], {} if name == ZEROSHOT else zeroshot, passages)
-        score_answers(given, references, scorer.definition, cache, tables[name], study.threads)
+        own, prompts = {**answers, **views.answers[ZEROSHOT]}, views.prompts[name]
+        score_answers(own, prompts, references, scorer.definition, cache, tables[name], study.threads, passages)
     return tables, views.qids, remark
 
 
