@@ -346,8 +346,9 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             passages.write_parquet(folder / "passages.parquet")
             own = {(*HERE, seed): path for seed, path in written.items()}
             beside = {cell: path for cell, path in zeroshot.items() if cell[2] in written}
-            prompts, passages = {HERE: folder / "own/prompts.parquet"}, [folder / "passages.parquet"]
-            score_answers({**own, **beside}, prompts, sets, output=folder / "own.parquet", contexts=passages, **common)
+            prompts = {HERE: folder / "own/prompts.parquet"}
+            common |= {"output": folder / "own.parquet", "contexts": [folder / "passages.parquet"]}
+            score_answers({**own, **beside}, prompts, sets, **common)
             empty = reader.config["analysis"]["empty_rankings"] != "left_out"
             tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
             ranked_for = {GIVEN: rows["qid"].to_list()}

@@ -174,7 +174,7 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
 def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, object]:
     """Compute a coefficient's row where queries come in clusters."""
     value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
-    row: dict[str, Any] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
+    row: dict[str, object] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
     if len(sizes) < CLUSTERS_AT_LEAST:
         return row | {"reason": f"fewer than {CLUSTERS_AT_LEAST} clusters of queries"}
     left_out = bootstrap.without_each(coefficient, cell.utility, cell.measure, cluster)

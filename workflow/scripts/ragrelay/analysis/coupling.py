@@ -1,7 +1,6 @@
 """Measure how utility depends on P_0, which it contains: r(P_0, U), partial correlations, and U by thirds of P_0."""
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -94,7 +93,7 @@ def _thirds(p0: Array, utility: Array) -> dict[str, object]:
         return {"n": n, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     thirds = np.array_split(utility[np.argsort(p0, kind="stable")], 3)
     names = ("utility_low_p0", "utility_middle_p0", "utility_high_p0")
-    row: dict[str, Any] = {"n": n} | {name: float(third.mean()) for name, third in zip(names, thirds, strict=True)}
+    row: dict[str, object] = {"n": n} | {name: float(third.mean()) for name, third in zip(names, thirds, strict=True)}
     for column, name in ((p0, "P₀"), (utility, "utility")):
         if is_constant(column):
             return row | {"reason": f"{name} is constant"}

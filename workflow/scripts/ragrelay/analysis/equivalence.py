@@ -113,7 +113,7 @@ def equivalences(
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
     differences = {key: known(difference(p, against), cluster) for key, (p, against, cluster) in _columns(paired)}
-    words: dict[tuple[Any, ...], dict[str, Any]] = {}
+    words: dict[tuple[object, ...], dict[str, object]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
         split: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
         for row in family.select(CELL).iter_rows(named=True):
@@ -207,7 +207,7 @@ def untestable(difference: Array, cluster: Indexes | None) -> str:
 
 
 def _test(difference: Array, cluster: Indexes | None, margin: float | None) -> dict[str, object]:
-    row: dict[str, Any] = {}
+    row: dict[str, object] = {}
     if len(difference) >= QUERIES_AT_LEAST:
         row["mean_difference"] = float(difference.mean())
     if not testable(difference, cluster):

@@ -133,7 +133,7 @@ def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, object]:
     n = len(p)
     if not n:
         return {"n": 0, "reason": "no query has both P and P₀"}
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "n": n, "mean_p": p.mean(), "mean_p0": p0.mean(), "mean_difference": _difference(p, p0).mean(),
     }  # fmt: skip
     if p0.mean() > 0:

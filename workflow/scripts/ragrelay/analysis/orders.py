@@ -84,7 +84,7 @@ def order_agreement(
     value = order.value(x, y)
     if not np.isfinite(value):
         return {"reason": f"the {noun}s have equal means"}
-    row: dict[str, Any] = {"value": value}
+    row: dict[str, object] = {"value": value}
     units, count = (f"{noun}s", len(x)) if families is None else (families.noun, families.number)
     if count < at_least:
         return row | {"reason": f"fewer than {at_least} {units}"}

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -116,7 +115,7 @@ def judge_agreement(
 
 def _agreement(both: pl.DataFrame, clusters: Clusters | None) -> dict[str, object]:
     x, y = both["f1"].to_numpy(), both["f1_right"].to_numpy()
-    row: dict[str, Any] = {"n": len(x), "n_queries": both["qid"].n_unique()}
+    row: dict[str, object] = {"n": len(x), "n_queries": both["qid"].n_unique()}
     if not len(x):
         return row | {"reason": "no answer is scored by both"}
     row |= {"mean": float(x.mean()), "other_mean": float(y.mean())}

@@ -1,7 +1,6 @@
 """Relate the utility of answers to the positions of relevant passages in the prompt."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 from scipy import stats
@@ -67,7 +66,7 @@ def _nowhere(without: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(values: pl.Series) -> dict[str, object]:
-    row: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
+    row: dict[str, object] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
     if len(values) > 1 and not is_constant(values.to_numpy()):
         ends = stats.ttest_1samp(values.to_numpy(), 0).confidence_interval(0.95)
         row |= {"low": float(ends.low), "high": float(ends.high)}

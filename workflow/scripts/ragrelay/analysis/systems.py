@@ -183,7 +183,7 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
     return by_retriever
 
 
-def _equal_length(differences: Array, cluster: Array, tokens: Array | None, against: Array | None) -> dict[str, Any]:
+def _equal_length(differences: Array, cluster: Array, tokens: Array | None, against: Array | None) -> dict[str, object]:
     """Estimate the mean of ``differences`` of P (Q,) at equal answer length: columns of TABLE.
 
     It is the intercept of a least-squares regression of the differences on the differences of log(1 + tokens). The
@@ -197,7 +197,7 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
     x, y = log_ratio[paired], differences[paired]
     if not len(x):
         return {"equal_length_reason": NO_LENGTHS}
-    row: dict[str, Any] = {"length_ratio": float(np.exp(x.mean()))}
+    row: dict[str, object] = {"length_ratio": float(np.exp(x.mean()))}
     if min((x >= 0).sum(), (x <= 0).sum()) < EITHER_LONGER_AT_LEAST:
         few = f"fewer than {EITHER_LONGER_AT_LEAST} queries have an answer that is as long or longer with either"
         return row | {"equal_length_reason": few}

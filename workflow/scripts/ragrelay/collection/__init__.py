@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ragrelay.collection.base import Collection
 from ragrelay.collection.source import DATASET_KINDS
 
 
-def open_collection(definition: Mapping[str, Any], folder: str | Path = ".") -> Collection:
+def open_collection(definition: Mapping[str, object], folder: str | Path = ".") -> Collection:
     """Return the collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
     return DATASET_KINDS.of(definition).open(Path(folder))

@@ -223,7 +223,7 @@ def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
     }
 
 
-def _own(request: Request) -> dict[str, Any]:
+def _own(request: Request) -> dict[str, object]:
     return {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
 
 
@@ -360,7 +360,7 @@ def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tupl
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
 
 
-def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str, Any]:
+def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str, object]:
     """Return the store's columns of a thought that the server tells from the answer; empty if it tells of none."""
     given, tokens = message.reasoning or message.reasoning_content, usage.thought_tokens()
     if given is None and tokens is None:

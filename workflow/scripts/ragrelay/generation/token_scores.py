@@ -1,7 +1,6 @@
 """Score an answer's tokens: their log-probabilities and entropies, and the margin at the first token."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ CANDIDATES = 20
 """Number of likeliest tokens in an entropy (vLLM's default ``max_logprobs``, and the maximum of OpenAI's chat)."""
 
 
-def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, Any]:
+def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, object]:
     """Return the store's columns token_logprobs, token_entropies and first_token_margin.
 
     ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): the

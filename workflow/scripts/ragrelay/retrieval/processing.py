@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -81,7 +80,7 @@ def process_contexts(
         _fill(store, missing, _sampled(asked, missing), start(), place)
         held = pl.concat([held, store.held_in_order(keys.join(held, on=KEY, how="anti"))[0]])
     texts = {key: dict(zip(*lists, strict=True)) for key, *lists in store.read(held).select(*SCHEMA).iter_rows()}
-    shown: dict[tuple[str, str], list[tuple[dict[str, Any], int]]] = {}
+    shown: dict[tuple[str, str], list[tuple[dict[str, object], int]]] = {}
     last = Counter[tuple[str, int]]()
     for qid, k, key in asked:
         for docno, text in texts[key].items():

@@ -181,7 +181,7 @@ def _attend(
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
-    **_: Any,
+    **_: object,
 ) -> tuple[torch.Tensor, None]:
     """Compute attention for transformers: [1, heads, rows, dimension] to [1, rows, heads, dimension]."""
     attended = torch.zeros_like(query.transpose(1, 2))

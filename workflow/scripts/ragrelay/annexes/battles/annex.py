@@ -40,6 +40,6 @@ class Battles(Annex):
         keys = [key for key in self.of_rules(study).sections if {**key, **of_section} == key]
         return self.files.explored.each(keys)
 
-    def page_params(self, study: CheckedStudy) -> Any:
+    def page_params(self, study: CheckedStudy) -> object:
         battles = self.of_rules(study)
         return battles.shown if battles.sections else None

@@ -13,7 +13,7 @@ OUTCOMES = {1.0: "wins", 0.5: "ties", 0.0: "loses"}
 
 
 def explore_battles(
-    votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, Any]
+    votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, object]
 ) -> pl.DataFrame:
     """Lay out both answers of each pair with the votes on them.
 
@@ -28,7 +28,7 @@ def explore_battles(
     """
     texts = {row[:3]: row[3:] for row in answers.select("retriever", "qid", "seed", "answer", "finish_reason",
                                                         "answer_tokens").iter_rows()}  # fmt: skip
-    told: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    told: dict[tuple[object, ...], list[dict[str, object]]] = {}
     for name, table in votes.items():
         for row in table.sort(KEY).iter_rows(named=True):
             told.setdefault(tuple(row[key] for key in KEY), []).append(row | {"judge": name})

@@ -27,7 +27,7 @@ STRENGTH_COLUMNS = {
 ITERATIONS, STEP = 50, 2.0
 
 
-def strength_rows(fight: Fight) -> Iterator[dict[str, Any]]:
+def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
     """Yield rows of STRENGTH_COLUMNS per cell; none for fewer than three systems.
 
     Args:

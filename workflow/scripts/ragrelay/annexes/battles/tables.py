@@ -1,7 +1,6 @@
 """Make the tables of a battle of one dataset and generator."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -56,6 +55,6 @@ def analyse_battles(
     return {name: _table(columns, [{**names, **row} for row in found]) for name, (columns, found) in rows.items()}
 
 
-def _table(columns: Columns, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _table(columns: Columns, rows: list[dict[str, object]]) -> pl.DataFrame:
     kept = [{name: row.get(name) for name in columns} for row in rows]
     return pl.DataFrame(kept, schema=schema_of(columns), orient="row")

@@ -84,7 +84,7 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ROWS, orient="row")
 
 
-def _vote(place: str, record: Mapping[str, Any], names: Mapping[str, str | None]) -> str | None:
+def _vote(place: str, record: Mapping[str, object], names: Mapping[str, str | None]) -> str | None:
     if "vote" not in record:
         raise InputError(place, f"no vote, but {', '.join(map(str, record))}", FORMAT)
     said = str(record["vote"] if record["vote"] is not None else "").strip()
@@ -98,9 +98,9 @@ def _vote(place: str, record: Mapping[str, Any], names: Mapping[str, str | None]
 
 
 def read_vote_file(
-    path: Path, grid: Mapping[str, Sequence[Any]], pairs: Sequence[tuple[str, str]],
+    path: Path, grid: Mapping[str, Sequence[object]], pairs: Sequence[tuple[str, str]],
     answers: pl.DataFrame, generator: str,
-) -> tuple[pl.DataFrame, list[dict[str, Any]]]:  # fmt: skip
+) -> tuple[pl.DataFrame, list[dict[str, object]]]:  # fmt: skip
     """Read a file's votes on the pairs that meet in a battle, and average them over assessors.
 
     Args:
@@ -175,7 +175,7 @@ def _votes(kept: pl.DataFrame) -> pl.DataFrame:
     return votes.select(pl.col(name).cast(dtype) for name, dtype in schema_of(VOTES).items())
 
 
-def _filled(rows: pl.DataFrame, grid: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+def _filled(rows: pl.DataFrame, grid: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     orderings = grid["orderings"]
     filled = rows.with_columns(
         pl.col("ordering").replace(NO_ORDERING, None).fill_null(

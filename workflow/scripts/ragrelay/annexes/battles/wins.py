@@ -240,7 +240,7 @@ def _query_score(table: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("score").is_null().any()).then(None).otherwise(score.mean()).alias("score")
 
 
-def win_rows(fight: Fight) -> Iterator[dict[str, Any]]:
+def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
     """Yield rows of WIN_COLUMNS for every cell and pair.
 
     A panel has a verdict only if its mean has it without each judge, too.
@@ -274,7 +274,7 @@ def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tu
     ]
 
 
-def judge_rows(fight: Fight) -> Iterator[dict[str, Any]]:
+def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
     """Yield rows of JUDGE_COLUMNS in the primary cell; none with one judge.
 
     Args:
@@ -315,7 +315,9 @@ def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
     return row | ({"value": value, "low": low, "high": high} if np.isfinite([value, low, high]).all() else {})
 
 
-def relay_rows(fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
+def relay_rows(
+    fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str
+) -> Iterator[dict[str, object]]:
     """Yield rows of RELAY_COLUMNS: the slope of the win rate on the measure's difference, over all pairs.
 
     A pair's products are relay's, with the battle's score in place of P's difference.
@@ -381,7 +383,7 @@ def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
     return joined[value].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
-def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, object]]:
     """Yield rows of FOLLOW_COLUMNS: does the battle agree with P over queries?
 
     Args:

@@ -1,7 +1,5 @@
 """Test what changed from one study to the other, per cell, paired over queries."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
@@ -94,7 +92,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
 def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str, object]:
     pairs = part.filter(pl.col("difference").is_not_null())
     differences = pairs["difference"].to_numpy()
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "n": len(differences),
         "n_unpaired": part.height - len(differences),
         "mean_before": pairs["before"].mean(),

@@ -292,7 +292,7 @@ def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object
     above, below = (known[name].to_numpy().astype(np.float64) for name in ("effect", "moved"))
     if not len(below) or not below.sum() > 0:
         return {}
-    row: dict[str, Any] = {"slope": float(above.sum() / below.sum())}
+    row: dict[str, object] = {"slope": float(above.sum() / below.sum())}
     cluster, degrees = of_queries(known["qid"], clusters), None
     effects = _rounded(known["effect"])
     if not testable(effects, cluster):

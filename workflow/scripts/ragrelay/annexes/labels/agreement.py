@@ -1,7 +1,7 @@
 """Measure how each annotation source's labels agree with people's, on the passages that both label."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -151,7 +151,7 @@ def _of_passages(paired: Paired) -> dict[str, object]:
     taus = taus[np.isfinite(taus)]
     if not len(taus):
         return {"reason": "no query with two labels by both"}
-    row: dict[str, Any] = {"value": float(taus.mean()), "n_queries": len(taus)}
+    row: dict[str, object] = {"value": float(taus.mean()), "n_queries": len(taus)}
     if len(taus) < QUERIES_AT_LEAST or is_constant(taus):
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two labels by both"
                                 if len(taus) < QUERIES_AT_LEAST else "the same of every query"}  # fmt: skip

@@ -116,7 +116,7 @@ def _lead(
 def lead_of(
     coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
     named: tuple[str, str, str] = ("utility", "first", "other"),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, object]:  # fmt: skip
     """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …
 
     ``named``: what reasons call ``end``, ``first`` and ``other``.

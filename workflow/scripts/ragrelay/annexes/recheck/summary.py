@@ -1,7 +1,6 @@
 """Sum up a recheck: answers that are bit-equal, where the others first differ, and what that does to scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -53,7 +52,7 @@ COLUMNS = {
 """Columns of recheck.csv; without a scorer that asks no judge, a row has empty scorer and no scores."""
 
 
-def equality(answers: pl.DataFrame) -> dict[str, Any]:
+def equality(answers: pl.DataFrame) -> dict[str, object]:
     """Compute the columns from n to median_until from comparison.COLUMNS.
 
     The interval is Wilson's (1927), as of independent answers.

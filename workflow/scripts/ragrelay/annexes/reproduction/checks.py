@@ -58,7 +58,7 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     if entry is None:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
         raise InputError(PLACE + "'", "none", expected)
-    known: dict[str, dict[str, Sequence[Any]]] = {
+    known: dict[str, dict[str, Sequence[object]]] = {
         "utility": {"dataset": grid.datasets, "retriever": grid.retrievers, "ordering": grid.orderings,
                     "k": grid.k},
         "labels": {"dataset": grid.datasets, "retriever": grid.retrievers, "annotation": annotations,

@@ -171,7 +171,7 @@ def _compare(
 
 def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[str, object]:
     """Return n_queries, mean_tokens and its interval, or the reason why it has none."""
-    row: dict[str, Any] = {"n_queries": len(tokens)}
+    row: dict[str, object] = {"n_queries": len(tokens)}
     if len(tokens):
         row["mean_tokens"] = float(tokens.mean())
     if testable(tokens, cluster):

@@ -49,7 +49,7 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     return [*coverage_warnings(counts), *sentences, *told]
 
 
-def of_total(count: int, detail: Mapping[str, Any]) -> str:
+def of_total(count: int, detail: Mapping[str, object]) -> str:
     """Write a ``count`` of left_out.json with the total that its ``detail`` may have."""
     return f"{count:,} of {detail['total']:,}" if "total" in detail else f"{count:,}"
 

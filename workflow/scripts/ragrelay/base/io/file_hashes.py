@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -107,7 +106,7 @@ def _files(path: Path) -> dict[str, Path]:
     return {name: file for name, file in files.items() if name != NAME and not file.name.startswith(".")}
 
 
-def _described(file: Path) -> dict[str, Any]:
+def _described(file: Path) -> dict[str, object]:
     size = file.stat().st_size
     samples, whole = _hash(file, _samples(size), SAMPLE_BYTES), _hash(file, _blocks(size), BLOCK_BYTES)
     return {"size": size, "samples": samples, "whole": whole}

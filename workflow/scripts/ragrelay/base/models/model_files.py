@@ -169,7 +169,7 @@ def chat_templates(folder: Path) -> str:
     return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
 
 
-def _tokenizer_config(folder: Path) -> dict[str, Any]:
+def _tokenizer_config(folder: Path) -> dict[str, object]:
     path = folder / "tokenizer_config.json"
     return json_object(path, f"model {folder}", "a tokenizer's configuration") if path.is_file() else {}
 

@@ -2,7 +2,7 @@
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
@@ -33,7 +33,7 @@ class CollectionStage:
         """Return the module of a dataset's source."""
         return DATASET_KINDS.module(self.study.dataset(dataset))
 
-    def of_jobs(self, dataset: str) -> dict[str, Any]:
+    def of_jobs(self, dataset: str) -> dict[str, object]:
         """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
         definition = {**self.study.dataset(dataset), "references": {}}
         return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from ragrelay.questions.judging.scores import judged_shares
 
 
 def score_judge_checks(
-    asked: pl.DataFrame, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
+    asked: pl.DataFrame, receipt: Mapping[str, object], score: pl.Expr, cache_dir: str | Path
 ) -> pl.DataFrame:
     """Return the scores (score_columns) of the questions ``asked`` by the job with this ``receipt``.
 

@@ -54,6 +54,6 @@ def _brackets(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**row, "warning": warning} if many else row]
 
 
-def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
+def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, object], cache_dir: str | Path) -> pl.DataFrame:
     """Return prompt_id, shares and mass (see word_shares) of each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

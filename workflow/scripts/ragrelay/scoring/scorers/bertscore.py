@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -103,7 +103,7 @@ class BertMeasure:
 
         return Encoder(dict(self.scorer), self.threads, self.packs)
 
-    def prepare(self, references: Sequence[str]) -> dict[str, Any]:
+    def prepare(self, references: Sequence[str]) -> dict[str, object]:
         """Encode the reference texts, or open what an earlier job encoded."""
         self._references = open_references(self.cache_dir, self.fingerprint, references, lambda: self.encoder)
         return {**self._references.facts, "decisive": self.decisive}

@@ -1,7 +1,7 @@
 """Score answers by sentence BLEU, computed with sacrebleu."""
 
 from importlib import metadata
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragrelay.base.io.characters import composed
 from ragrelay.collection.words import Tokens, between_blanks
@@ -18,7 +18,7 @@ class Bleu(PairScorer):
 
     as_published: ClassVar[bool] = True
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the version of the library."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 

@@ -1,7 +1,7 @@
 """Score answers by chrF, computed with sacrebleu."""
 
 from importlib import metadata
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ class Chrf(PairScorer):
         0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++."
     )
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return its key and the library's version."""
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 

@@ -1,7 +1,5 @@
 """Score answers by whether they contain a gold answer."""
 
-from typing import Any
-
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
 from ragrelay.scoring.squad import containment
@@ -10,7 +8,7 @@ from ragrelay.scoring.squad import containment
 class Containment(GoldPairScorer):
     """1 if the answer contains the gold answer's words after SQuAD's normalisation, else 0."""
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the version of the normalisation."""
         return {"kind": "containment", "numerics": SQUAD}
 

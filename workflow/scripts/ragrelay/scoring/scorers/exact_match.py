@@ -1,7 +1,5 @@
 """Score answers by whether they equal a gold answer."""
 
-from typing import Any
-
 from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
 from ragrelay.scoring.squad import exact_match
 
@@ -9,7 +7,7 @@ from ragrelay.scoring.squad import exact_match
 class ExactMatch(GoldPairScorer):
     """1 if the answer equals the gold answer after SQuAD's normalisation, else 0."""
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the version of the normalisation."""
         return {"kind": "exact_match", "numerics": SQUAD}
 

@@ -1,7 +1,5 @@
 """Score answers by their length."""
 
-from typing import Any
-
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
@@ -14,7 +12,7 @@ class Length(PairScorer):
 
     bounded = False
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the kind: nothing else decides."""
         return {"kind": "length"}
 

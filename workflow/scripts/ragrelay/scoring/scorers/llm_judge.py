@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 from pydantic import Field
@@ -39,7 +39,7 @@ class LlmJudge(JudgeScorer):
     )
 
     @classmethod
-    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
         """Fill in the template of the scale."""
         filled = super().completed(definition, folder)
         ending = ALONE if filled.get("references") == "none" else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 from pydantic import Field
@@ -95,7 +95,7 @@ class Nuggets(JudgeScorer):
         """Return the file of a dataset's nuggets."""
         return file_of(str(self.path), dataset)
 
-    def passages_read(self) -> dict[str, Any]:
+    def passages_read(self) -> dict[str, object]:
         """Return the passages from which lists are written, as arguments of questions.nuggets.topics.read_topics."""
         return {"depth": self.depth, "least_label": self.least_label}
 

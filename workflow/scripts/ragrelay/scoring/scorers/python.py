@@ -22,7 +22,7 @@ class Python(PairScorer, PairFunction):
         "recall and F1."
     )
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the function, its module's file and its options."""
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 

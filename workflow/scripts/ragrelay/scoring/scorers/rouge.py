@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ class Rouge(PairScorer):
     )
     stemmer: bool = Field(False, description="Compare Porter's stems.")
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return its keys and the library's version."""
         return {
             "kind": "rouge",

@@ -1,7 +1,5 @@
 """Score answers by the words that they share with a gold answer."""
 
-from typing import Any
-
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
 from ragrelay.scoring.squad import token_f1
@@ -10,7 +8,7 @@ from ragrelay.scoring.squad import token_f1
 class TokenF1(GoldPairScorer):
     """Word F1 after SQuAD's normalisation."""
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the version of the normalisation."""
         return {"kind": "token_f1", "numerics": SQUAD}
 
