@@ -1,14 +1,28 @@
 """Read the answers that a question asks about."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
 
 if TYPE_CHECKING:
     from ragrelay.questions.question import QuestionJob
+
+
+class Answers(Protocol):
+    """The answers that a question asks about: FileAnswers in a job, and placeholders for missing ones in the plan."""
+
+    keys: pl.DataFrame
+    contexts: dict[tuple[str, int], dict[str, list[str]]]
+    baseline_cells: set[Cell]
+
+    def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """Add the answers' texts to a selection of ``keys``."""
+
+    def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
+        """Yield the answers, with and without a known text."""
 
 
 class FileAnswers:

@@ -32,6 +32,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 if TYPE_CHECKING:  # the study that rules see, which is above this package
     from ragrelay.execution.study.study import StudyOfRules
+    from ragrelay.questions.answers import Answers
 
 
 FUNCTIONS = ("ask", "plan", "read")
@@ -92,7 +93,7 @@ class QuestionJob:
         """
         return of_pattern(self.settings["patterns"][name], list(map(str, self.paths(name))))
 
-    def answers(self, qids: Sequence[str], retriever: str | None = None) -> Any:
+    def answers(self, qids: Sequence[str], retriever: str | None = None) -> "Answers":
         """Read the answers in the inputs `answers`, `prompts` and `zeroshot`.
 
         Args:
@@ -106,7 +107,7 @@ class QuestionJob:
 
         return FileAnswers(self, qids, retriever)
 
-    def all_answers(self) -> Any:
+    def all_answers(self) -> "Answers":
         """Read the answers to every query in the input `queries`.
 
         Returns:

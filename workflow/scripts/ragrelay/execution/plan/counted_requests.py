@@ -17,7 +17,7 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import reading_marks
-from ragrelay.questions.answers import FileAnswers
+from ragrelay.questions.answers import Answers
 from ragrelay.questions.question import QuestionJob
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
 
@@ -112,7 +112,7 @@ class PlannedJob(QuestionJob):
         super().__init__(**fields)
         self.generators, self.seeds = generators, seeds
 
-    def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:
+    def answers(self, qids: Sequence[str], retriever: str | None = None) -> Answers:
         """Return imported answers from their files, other answers from the store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:

@@ -1,8 +1,8 @@
 """Answer the requests of a question from the stores, and with one engine if some are missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypedDict
 
 import polars as pl
 
@@ -13,6 +13,17 @@ from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob
 from ragrelay.generation.likelihoods.continuations import without_chat
 from ragrelay.generation.likelihoods.job import fill_likelihoods, missing_of
 from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, text_store
+
+
+class Receipt(TypedDict, total=False):
+    """Keys of a question's receipt, as type checkers see it."""
+
+    fingerprint: str
+    """The store of the replies."""
+    words: Sequence[str]
+    tokens: Mapping[str, Sequence[int]]
+    spellings: Mapping[str, Sequence[str]]
+    begins: Sequence[int] | str
 
 
 class Asker(Protocol):

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from ragrelay.generation.generator import GENERATOR_KINDS, check_begins, check_unthinking
-from ragrelay.generation.likelihoods.asker import Asker
+from ragrelay.generation.likelihoods.asker import Asker, Receipt
 from ragrelay.generation.likelihoods.endpoint_words import spellings, with_spellings
 from ragrelay.generation.likelihoods.job import look_up
 from ragrelay.generation.likelihoods.store import LikelihoodStore
@@ -76,7 +75,7 @@ def ask_words(
 
 
 def asked_shares(
-    questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
+    questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
     """Read each word's share of the probability from the store. words.word_shares has the formula and its source.
 
@@ -93,9 +92,9 @@ def asked_shares(
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:
-        wanted = with_spellings(questions, receipt["spellings"], begins)
+        wanted = with_spellings(questions, receipt["spellings"], begins)  # type: ignore[arg-type]
     else:
-        wanted = with_words(questions, receipt["tokens"], begins)
+        wanted = with_words(questions, receipt["tokens"], begins)  # type: ignore[arg-type]
     logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
     shares = word_shares(logprobs, receipt["words"], by)
     return shares if by_endpoint or not begins else shares.with_columns(mass=pl.lit(None, pl.Float64))

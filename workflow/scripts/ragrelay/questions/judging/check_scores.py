@@ -1,19 +1,17 @@
 """Score a judge's original and changed questions, for the bias checks of judges."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.judge_checks import LENGTH
+from ragrelay.generation.likelihoods.asker import Receipt
 from ragrelay.questions.judging.bias_checks import OF_QUESTION, SCORES
 from ragrelay.questions.judging.scores import judged_shares
 
 
-def score_judge_checks(
-    asked: pl.DataFrame, receipt: Mapping[str, object], score: pl.Expr, cache_dir: str | Path
-) -> pl.DataFrame:
+def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
     """Return the scores (score_columns) of the questions ``asked`` by the job with this ``receipt``.
 
     ``score``: the judge's score, an aggregation over an answer's or passage's questions. Answers without a score are

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -119,7 +119,15 @@ def asked_about(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), pl.DataFrame(distinct, schema=PROMPTS, orient="row")
 
 
-def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> dict[str, Any]:
+class Brackets(TypedDict):
+    """Citations that were read, brackets that were read as none, and a few of the latter."""
+
+    read: int
+    unread: int
+    such_as: list[str]
+
+
+def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> Brackets:
     """Count citations in the ``answers`` with a context (see asked_about), and brackets that are read as none.
 
     Returns read, unread, and a few unread ones as ``such_as``. Citations outside the text need not be read.

@@ -1,27 +1,37 @@
 """Compute the scores of a retriever's answers from a judge's probabilities."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NotRequired
 
 import polars as pl
 import pyarrow as pa
 
 from ragrelay.base.vocabulary.names import NO_ORDERING, UNSCORED
+from ragrelay.generation.likelihoods.asker import Receipt
 from ragrelay.generation.likelihoods.mass import mass_counts
 from ragrelay.generation.likelihoods.word_questions import asked_shares
 from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.retriever_table import SCHEMA as SCORES
 
+if TYPE_CHECKING:
+    from ragrelay.questions.judging.judge_requests import Brackets
+
 KEY = [*COLUMNS, "references"]
 MOST_UNREAD = 0.05
 """Share of the brackets in answers above which a warning tells of those that are read as no citation."""
 
 
+class JudgeReceipt(Receipt):
+    """Keys of a receipt for judged answers, as type checkers see it."""
+
+    answers: int
+    brackets: NotRequired["Brackets"]
+
+
 def judged_scores(
-    asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
-) -> tuple[pa.Table, list[dict[str, Any]], pl.DataFrame]:
+    asked: pl.DataFrame, receipt: JudgeReceipt, scorer: JudgeScorer, cache_dir: str | Path
+) -> tuple[pa.Table, list[dict[str, object]], pl.DataFrame]:
     """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
 
     A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
@@ -44,7 +54,7 @@ def judged_scores(
     return table, counts, replies.select(*asked.columns, "mass")
 
 
-def _brackets(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
     """Return the count of brackets that are read as no citation, with a warning if they are many of all."""
     if not (found := receipt.get("brackets")):
         return []
@@ -54,6 +64,6 @@ def _brackets(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**row, "warning": warning} if many else row]
 
 
-def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, object], cache_dir: str | Path) -> pl.DataFrame:
+def judged_shares(asked: pl.DataFrame, receipt: Receipt, cache_dir: str | Path) -> pl.DataFrame:
     """Return prompt_id, shares and mass (see word_shares) of each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

@@ -11,7 +11,7 @@ from ragrelay.questions.question import Inputs, Key, QuestionJob
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
     from ragrelay.questions.question import StudyOfRules
 
 
@@ -85,7 +85,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.questions.judging.check_scores import score_judge_checks

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ragrelay.generation.likelihoods.asker import Asker
     from ragrelay.questions.judging.judge_requests import Judging
+    from ragrelay.questions.judging.scores import JudgeReceipt
     from ragrelay.questions.question import StudyOfRules
 
 
@@ -141,7 +142,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: "JudgeReceipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.questions.judging.scores import judged_scores

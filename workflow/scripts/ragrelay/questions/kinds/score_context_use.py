@@ -11,7 +11,7 @@ from ragrelay.questions.question import Inputs, Key, QuestionJob
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
     from ragrelay.questions.question import StudyOfRules
 
 PROMPT = ["qid", "prompt_id", "prompt", "system"]
@@ -83,7 +83,7 @@ def plan(job: QuestionJob, asker: Any) -> None:
     asker.to_come(_to_come(missing, zeroshot, asker.planned))
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.generation.answer_files import read_answers

@@ -8,7 +8,9 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
 
 if TYPE_CHECKING:
+    from ragrelay.questions.nuggets.prompts import NuggetTemplate
     from ragrelay.questions.nuggets.topics import Topic
+    from ragrelay.questions.nuggets.writing import Limits
     from ragrelay.questions.question import StudyOfRules
 
 
@@ -75,7 +77,7 @@ def plan(job: QuestionJob, asker: Any) -> None:
     plan_lists(_topics(job), *_form(job), asker)
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: object, cache_dir: str | Path) -> Mapping[str, object]:
     from ragrelay.generation.likelihoods.mass import mass_counts
     from ragrelay.questions.nuggets.job import view_nuggets
     from ragrelay.scoring.nugget_lists import IMPORTANCE, left_out
@@ -94,7 +96,7 @@ def _topics(job: QuestionJob) -> "list[Topic]":
     return read_topics(job.path("queries"), job.path("passages"), **job.settings["passages"], **part)
 
 
-def _form(job: QuestionJob) -> tuple[Any, Any]:
+def _form(job: QuestionJob) -> "tuple[NuggetTemplate, Limits]":
     """Return the template and the limits of lists."""
     from ragrelay.questions.nuggets.prompts import NuggetTemplate
     from ragrelay.questions.nuggets.writing import Limits

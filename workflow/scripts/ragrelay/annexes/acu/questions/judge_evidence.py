@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.execution.study.study import StudyOfRules
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
 
 
 class JudgeEvidence(Question):
@@ -54,7 +54,7 @@ def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.generation.likelihoods.mass import mass_counts

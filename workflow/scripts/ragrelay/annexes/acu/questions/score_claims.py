@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ragrelay.annexes.acu.rules import Claims
     from ragrelay.execution.study.study import StudyOfRules
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
 
 
 class ScoreClaims(Question):
@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
+def read(job: QuestionJob, receipt: "Mapping[str, Receipt]", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.acu.pairs import compute_acu

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ragrelay.annexes.battles.rules import Battles
     from ragrelay.execution.study.study import StudyOfRules
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
 
 MODULE = "ragrelay.annexes.battles.votes"
 
@@ -95,7 +95,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.battles.votes import read_votes

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ragrelay.annexes.labels.questions.judge_passages import JudgePassages, of_rules, passage_jobs
 from ragrelay.annexes.labels.questions.judge_passages import ask as ask  # the same, of changed prompts
@@ -12,6 +12,7 @@ from ragrelay.questions.question import Inputs, Key, QuestionJob
 
 if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
+    from ragrelay.generation.likelihoods.asker import Receipt
 
 
 class CheckPassages(JudgePassages):
@@ -39,7 +40,7 @@ class CheckPassages(JudgePassages):
         return {"asked": files.passage_checks}
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.labels.source import ANNOTATION_KINDS

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ragrelay.annexes.labels.rules import Labels
     from ragrelay.execution.study.study import StudyOfRules
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
 
 
 class JudgePassages(Question):
@@ -64,7 +64,7 @@ def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, object]]:
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     """Return references (null), qid, docno, the source's columns, which come from the words' probabilities, and mass.
 
     Also returns the count of mass.mass_counts.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.execution.study.study import StudyOfRules
-    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.generation.likelihoods.asker import Asker, Receipt
 
 
 class ScoreContexts(AboutRetrievers):
@@ -51,7 +51,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 plan = ask
 
 
-def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, object]:
+def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     import polars as pl
 
     from ragrelay.annexes.prediction.context_perplexity.requests import SCHEMA
