@@ -171,7 +171,7 @@ CEILINGS = {
     "generation": 6250,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
     "scoring": 4350,  # public names' Args, Returns, Raises; panels of judges
     "bertscore": 600,  # public names' Args, Returns, Raises
-    "questions": 2250,  # pairs of answers; public names' Args, Returns, Raises, also of jobs and their answers
+    "questions": 2300,  # pairs of answers; public names' Args; types for the study, receipts and answers
     "analysis": 5850,  # intervals end where the scores' scale does; reasons name the column that is constant; panels
     "report": 7550,  # the first screen's rows with their types, facts.json; signature; the explorer's blocks; panels
     "config": 1200,  # public names' Args, Returns, Raises; scorers that only a panel uses

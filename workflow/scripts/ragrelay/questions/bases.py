@@ -9,9 +9,6 @@ from ragrelay.questions.question import Inputs, Key, Question
 if TYPE_CHECKING:
     from ragrelay.questions.question import StudyOfRules
 
-Cell = Mapping[str, str | int]
-"""A cell of the grid: value by wildcard."""
-
 
 class AboutRetrievers(Question):
     """A question about each retriever's contexts."""
@@ -82,7 +79,9 @@ class AboutPairs(AboutRetrievers):
         return {"answers": study.files.answers, "prompts": study.files.prompts}
 
 
-def _of_sides(key: Key, cells: Sequence[Cell], zeroshot: Sequence[Cell]) -> list[Cell]:
+def _of_sides(
+    key: Key, cells: Sequence[Mapping[str, str | int]], zeroshot: Sequence[Mapping[str, str | int]]
+) -> list[Mapping[str, str | int]]:
     """Return the cells of the retriever and of its opponent."""
     return [
         {**cell, "retriever": name}

@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # the study that rules see, which is above this package
     from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.questions.answers import Answers
 
-
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
