@@ -61,7 +61,8 @@ def text() -> str:
     made = json.loads((FOLDER / "made_on.json").read_text(encoding="utf-8"))
     pairs = judge.select("qid", "docno").n_unique()
     said = "\n".join(f"> {warning}\n>" for warning in trust_warnings(shown)).removesuffix("\n>")
-    return f"{said}\n\n{pairs} passages. Asked by {made['engine']}: {made['processor']} ({made['vectors']})."
+    source = f"{made['engine']}: {made['processor']} ({made['vectors']})"
+    return f"{said}\n\nThese are labels for {pairs} passages from {source}."
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def answers() -> pl.DataFrame:
                 return name
         own = grams(text)
         seen = shown.get((row["retriever"], row["k"], row["qid"]), frozenset())  # type: ignore[arg-type]
-        return "copies from the passages" if own and len(own & seen) >= COPIED * len(own) else "in its own words"
+        return "copies from the passages" if own and len(own & seen) >= COPIED * len(own) else "uses its own words"
 
     kinds = pl.Series("kind", [kind(row) for row in rows.iter_rows(named=True)], dtype=pl.String)
     return rows.with_columns(kinds)
@@ -60,10 +60,10 @@ def answers() -> pl.DataFrame:
 
 def table(rows: pl.DataFrame) -> str:
     """Return the table: per kind the number of answers, tokens, P, and P with unseen references."""
-    order = ["in its own words", "copies from the passages", *reversed(KINDS)]
-    lines = ["| an answer that | answers | tokens | P | P, unseen references |", "|---|---|---|---|---|"]
+    order = ["uses its own words", "copies from the passages", *reversed(KINDS)]
+    lines = ["| an answer that … | answers | tokens | P | P, unseen references |", "|---|---|---|---|---|"]
     given = rows.filter(pl.col("k") > 0)
-    whole = [("all with passages", given), ("all without", rows.filter(k=0))]
+    whole = [("(all with passages)", given), ("(all without passages)", rows.filter(k=0))]
     for name, some in [*((name, given.filter(kind=name)) for name in order), *whole]:
         if some.height:
             unseen = some["lenient-unseen"].mean() if "lenient-unseen" in some.columns and some["k"].max() else None
@@ -80,8 +80,8 @@ def text() -> str:
     cut = (given["finish_reason"] == "length").mean()
     length = given.select(pl.corr("answer_tokens", "lenient", method="spearman")).item()
     return (
-        f"{table(rows)}\n\n{cut:.0%} of the answers with passages were cut at `max_tokens`. Spearman's ρ of tokens and "
-        f"P: {length:.2f}. Answered by {made['engine']}: {made['processor']} ({made['vectors']})."
+        f"{table(rows)}\n\n{cut:.0%} of the answers with passages were cut at `max_tokens`. Spearman's ρ between "
+        f"tokens and P is {length:.2f}. Answers are from {made['engine']}: {made['processor']} ({made['vectors']})."
     )
 
 
