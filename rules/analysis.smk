@@ -28,7 +28,7 @@ rule compute_utility:
 
 
 rule decompose_variance:
-    """Split the variance of P into parts of queries, retrievers and seeds."""
+    """Split the variance of P into components for queries, retrievers and seeds."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
     output:
@@ -89,7 +89,7 @@ rule analyse_transmission:
 
 
 rule compare_judges:
-    """Compare a panel's results without each of its judges, and how well its judges agree."""
+    """Compute a panel's results without each of its judges, and the agreement between its judges."""
     input:
         systems=of_job(lambda scorer: scoring.with_parts(files.tables["systems"], scorer)),
         relay=of_job(lambda scorer: scoring.with_parts(files.tables["relay"], scorer)),

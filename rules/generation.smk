@@ -50,7 +50,7 @@ use rule build_prompts as build_zeroshot_prompts with:
 
 
 rule convert_model:
-    """Write the weights of a GGUF file as vLLM loads them, in the cache."""
+    """Convert a GGUF file's weights to a format that vLLM loads, in the cache."""
     input:
         of_job(downloads.converted_from),
     output:
@@ -93,7 +93,7 @@ ANSWERED = {
 
 
 rule count_answers:
-    """Count the answers that the store lacks, so that generation asks for a GPU only if there are some."""
+    """Count the answers that the store lacks, so that generation requests a GPU only if any are missing."""
     input:
         **ANSWERED,
     output:
@@ -110,7 +110,7 @@ rule count_answers:
 
 
 rule generate_answers:
-    """Have a generator answer the prompts of all retrievers, and zero-shot, into the store."""
+    """Generate answers to all retrievers' prompts and to the zero-shot prompts, and store them."""
     input:
         **ANSWERED,
         missing=count_of(files.receipt),
@@ -171,7 +171,7 @@ use rule view_answers as view_zeroshot_answers with:
 
 
 rule read_answers:
-    """Read imported answers of a retriever from their files, with the passages that they were made with."""
+    """Read a retriever's imported answers from their files, with the passages in their contexts."""
     input:
         files=of_job(generation.answer_files),
         dataset_files=of_job(collection.files),

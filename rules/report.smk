@@ -12,7 +12,7 @@ report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
-    """Record the provenance of all results, and counts of what was left out."""
+    """Record the provenance of all results, and counts of left-out items."""
     input:
         **reported.left_out_files,
         **reported.records,

@@ -104,7 +104,7 @@ rule prepare_subtopics:
 
 
 rule prepare_clusters:
-    """Read which queries of a dataset belong together."""
+    """Read the clusters of a dataset's queries."""
     input:
         queries=files.queries,
         clusters=of_job(collection.cluster_files),
@@ -157,7 +157,7 @@ INDEXING = {
 
 
 rule count_indexes:
-    """Count whether an index is still to be built, so that only then it asks for a GPU."""
+    """Check whether an index still has to be built, so that only then a GPU is requested."""
     input:
         unpack(retrieval.index_inputs),
     output:
@@ -262,7 +262,7 @@ PROCESSING = {
 
 
 rule count_processed_texts:
-    """Count whether a processor still has to change texts, so that only then it asks for a GPU."""
+    """Check whether a processor still has to change texts, so that only then a GPU is requested."""
     input:
         unpack(retrieval.unprocessed_inputs),
     output:
@@ -281,7 +281,7 @@ rule count_processed_texts:
 
 
 rule process_contexts:
-    """Have a processor change the texts of a retriever's passages, for every k, into the cache."""
+    """Process the texts of a retriever's passages, for every k, and store them in the cache."""
     input:
         unpack(retrieval.unprocessed_inputs),
         missing=count_if_gpu("processing", files.processed),

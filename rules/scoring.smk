@@ -20,7 +20,7 @@ ENCODING = {
 
 
 rule count_references:
-    """Count whether a dataset's references are still to be encoded, so that only then it asks for a GPU."""
+    """Check whether a dataset's references still have to be encoded, so that only then a GPU is requested."""
     input:
         **ENCODED,
     output:
@@ -36,7 +36,7 @@ rule count_references:
 
 
 rule encode_references:
-    """Encode the references for a scorer, into the cache."""
+    """Encode the references for a scorer, and store the embeddings in the cache."""
     input:
         **ENCODED,
         missing=count_if_gpu("scoring", files.encoded_references),
@@ -73,7 +73,7 @@ FILLED = {
 
 
 rule count_scores:
-    """Count the scores that the store lacks, so that scoring asks for a GPU only if there are some."""
+    """Count the scores that the store lacks, so that scoring requests a GPU only if any are missing."""
     input:
         **FILLING,
     output:
@@ -91,7 +91,7 @@ rule count_scores:
 
 
 rule fill_scores:
-    """Score the answers of all retrievers, and zero-shot, into the store, for scorers with a model."""
+    """Score all retrievers' answers and the zero-shot answers with a scorer's model, and store the scores."""
     input:
         **FILLING,
         missing=count_if_gpu("scoring", files.score_receipt),

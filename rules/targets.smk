@@ -8,13 +8,13 @@ from ragrelay.execution.jobs.stale_files import KEPT
 
 
 rule fetch_inputs:
-    """Download all that the grid needs: models, ir_datasets collections, Terrier."""
+    """Download everything that the grid needs: models, ir_datasets collections, Terrier."""
     input:
         files.fetched.each([{"fetched": s} for s in downloads.needed]),
 
 
 rule prefetch:
-    """Download what the grid needs and build its indexes, so that all other jobs can run without internet."""
+    """Download everything that the grid needs and build its indexes, so that all other jobs can run offline."""
     input:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs; the profile decides where.
@@ -73,7 +73,7 @@ rule plan:
 
 
 rule status:
-    """Print what is generated so far, how fast, and which jobs failed, also during a run."""
+    """Print the number of generated answers, the speed and the failed jobs. You can do this during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -92,7 +92,7 @@ rule status:
 
 
 rule preview:
-    """Write a page of the queries that have all their answers so far, outside the results; also during a run."""
+    """Write a page about the queries with complete answers, outside the results. You can do this during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -115,7 +115,7 @@ rule preview:
 
 # Snakemake ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
-    """Ask SLURM when a job of each class of the study would start, without submitting any."""
+    """Ask SLURM when a job in each of the study's classes would start, without submitting one."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,
@@ -123,7 +123,7 @@ rule check_cluster:
 
 # Without outputs, so that it runs whenever it is requested.
 rule stale:
-    """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
+    """List the files in results/<study>/ that the present configuration doesn't make, e.g. a removed retriever's."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -141,7 +141,7 @@ rule stale:
 
 
 rule check_cache:
-    """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
+    """Read the complete cache, and list damaged files and the leftovers of killed jobs."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -157,7 +157,7 @@ rule check_cache:
 
 
 rule cache:
-    """List what the cache holds: size, files and age of each store and index, and which studies use it."""
+    """List the cache's contents: size, files and age of each store and index, and the studies that use it."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -174,7 +174,7 @@ rule cache:
 
 
 use rule cache as cache_prune with:
-    """List, or with prune=remove remove, what no study needs of the cache."""
+    """List the cached files that no study needs; with prune=remove, remove them."""
     log:
         "<logs>/cache_prune.log",
     localrule: True
@@ -187,7 +187,7 @@ use rule cache as cache_prune with:
 
 
 rule cache_compact:
-    """Join the many small files of the cache's stores into few. Other studies may be reading and writing them."""
+    """Merge the many small files in the cache's stores into a few. Other studies may use them at the same time."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:

@@ -17,46 +17,49 @@ from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 HEAD = """\
 # Error messages for bad input
 
-Unusable input ends a run with one line: the file, line or key, what was found, and what was expected. `make docs`
-spoils a small study in each of these ways and records the messages; a test keeps the pages up to date.
+Unusable input ends a run with a one-line message. The message gives the file, line or key, what ragrelay found, and
+what it expected. `make docs` damages a small study in each of the ways listed here and records the messages; a test
+keeps the pages up to date.
 
 ```text
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
-**When.** The column *when* names the moment:
+**When.** The column *when* says when the run ends:
 
 - *start*: before any job, also in a dry run;
-- *prepare_collection*: in a dataset's first job, which reads all of its files and run files;
+- *prepare_collection*: in a dataset's first job, which reads all the dataset's files and run files;
 - *prepare_claims*: in a claims study's first job;
 - *read_nuggets*, *label_by_file*: in the job that reads the file of nuggets or labels;
-- *generate_answers*, *write_nuggets*, *judge_answers*: in the job that asks the model, before it starts an engine.
+- *generate_answers*, *write_nuggets*, *judge_answers*: in the job that sends requests to the model, before it starts an
+  engine.
 
-Text in a script that a retriever, scorer or model can't read ends the job that first needs it
+If a retriever, scorer or model can't read a text's script, the job that first needs the text ends
 ([datasets](../datasets.md#languages-other-than-english)). No file is left half-written, and existing answers are kept.
-At the end of a run, Snakemake repeats the messages of failed jobs under *Fix this*. If a hub's model lacks a layer or a
-tokenizer, the first job that loads it says so.
+At the end of a run, Snakemake repeats the messages of failed jobs under *Fix this*. If a model from a hub lacks a layer
+or a tokenizer, the first job that loads the model reports this.
 
-**Accepted:** a byte-order mark, Windows line ends and blank lines in any file, a last line without a line end, and
-`.gz` passages and runs.
+**Accepted.** Any file may have a byte-order mark, Windows line ends, blank lines and a last line without a line end.
+Passages and runs may be compressed as `.gz`.
 
-**Not noticed:** a text file, such as CSV, that was cut exactly at a line's end. A file that was cut within a line is
-refused if a column or a bracket is missing. A compressed file is refused wherever it was cut or damaged; a `.zst` file
-needs zstd's checksum for the latter. A flipped bit in a Parquet file may give another value, because few are written
-with checksums (pyarrow's `write_page_checksum`); if it gives no value, the file is refused.
+**Not noticed.** ragrelay doesn't notice if a text file, such as CSV, was cut exactly at the end of a line. It refuses
+a file that was cut within a line if a column or a bracket is missing. It refuses a compressed file that was cut or
+damaged anywhere, but notices damage in a `.zst` file only if the file has zstd's checksum. A flipped bit in a Parquet
+file may go unnoticed as another value, because few Parquet files have checksums (pyarrow's `write_page_checksum`). If
+the bit leaves no valid value, ragrelay refuses the file.
 
-**Counted, not refused**, because real collections have them:
+**Counted.** ragrelay counts the following and continues, because real collections contain them:
 
 - queries without judgements, without a reference at a grade, without results, or with fewer than k;
 - judgements and run lines for unknown queries, and judged or retrieved passages without text;
 - passages and queries with unprintable or zero-width characters, such as a soft hyphen;
-- queries and ranked passages that a file of labels, gold pages or passage quality lacks. A file that has none of them
-  is refused; if it has less than half, the page begins with a warning.
+- queries and ranked passages that are missing from a file of labels, gold pages or passage quality. ragrelay refuses a
+  file that has none of them; if the file has less than half of them, the page begins with a warning.
 
-The report's section *Left out* and `report/left_out.json` have the counts (passage quality:
-`predictions/quality.left_out.json`). The terminal and the page also warn about queries in a run file whose scores are
-all equal although their ranks differ, or rise with the rank, and about queries with the passage of their own id in the
-context.
+The counts are in the report's section *Left out* and in `report/left_out.json`, and for passage quality in
+`predictions/quality.left_out.json`. The terminal and the page also warn about two kinds of queries: queries in a run
+file whose scores rise with the rank, or are all equal although the ranks differ, and queries whose context contains the
+passage with the query's id.
 
 <!-- Written from tests/support/bad_input_cases.py by `make docs`. -->
 """
@@ -65,13 +68,13 @@ context.
 SNAKEMAKES = """
 ## Snakemake's own messages
 
-Snakemake reads its options, the profile and the files after `--configfile` before ragrelay can check them. On these
-mistakes it ends by itself, often with a traceback: read the last line. It names no line in the file; `python -c "import
-sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
+Snakemake reads its options, the profile and the files after `--configfile` before ragrelay can check them. The mistakes
+below end Snakemake itself, often with a traceback: read its last line. Snakemake doesn't name the line in the file; to
+find the line, run `python -c "import sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml`.
 
-YAML anchors that multiply lists or mappings up to a few million are refused at the start as above.
+ragrelay itself refuses YAML anchors that multiply lists or mappings up to a few million values, when the run starts.
 
-| what is wrong | Snakemake's last line | what you do |
+| what is wrong | Snakemake's last line | remedy |
 |---|---|---|
 """
 

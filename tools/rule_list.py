@@ -42,9 +42,9 @@ Path("{out}").write_text(json.dumps(found), encoding="utf-8")
 """
 HEAD = """# Rules
 
-Every rule, with the files that it reads and writes below `results/<study>/`. A name in italics stands for inputs that
-are chosen per job, such as a dataset's own files. [Architecture](../architecture.md) has the stages. `make docs` writes
-this page.
+Every rule, with the files that it reads and writes; paths are relative to `results/<study>/`. A name in italics stands
+for inputs that each job chooses, such as the files of its dataset. For the stages, see
+[Architecture](../architecture.md). `make docs` writes this page.
 
 The demo's jobs:
 

@@ -57,7 +57,7 @@ DATA_CASES = {
         Case("Missing key", line(PASSAGES, '{"docno": "d4", "text": "rice"}')),
         Case("doc_id that isn't text", line(PASSAGES, '{"doc_id": 4.5, "text": "rice"}')),
         Case("doc_id twice", line(PASSAGES, '{"doc_id": "d1", "text": "rice"}')),
-        Case("Half a character", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
+        Case("Unpaired surrogate", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
         Case("Terminal codes in a doc_id", line(PASSAGES, '{"doc_id": "\\u001b[2J 4", "text": "rice"}')),
         Case("NUL in a doc_id", line(PASSAGES, '{"doc_id": "d4\\u0000x", "text": "rice"}')),
         Case("Invisible letter in a doc_id", line(PASSAGES, '{"doc_id": "d4\u3164", "text": "rice"}')),
@@ -72,10 +72,10 @@ DATA_CASES = {
         Case("Wrong number of columns", line(QRELS, "q2 d2 1")),
         Case("Label that isn't an integer", line(QRELS, "q2 0 d2 1.5")),
         Case("Zero-width character in a docno", line(QRELS, "q2 0 d\u200b2 1")),
-        Case("No-break space for a blank", line(QRELS, "q2 0 d2\u00a01")),
+        Case("No-break space instead of a blank", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
         Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
-        Case("Label that a measure does not take", both(
+        Case("Label that a measure doesn't accept", both(
             line(QRELS, "q2 0 d2 6"), key("grid.measures", ["nDCG", "ERR"])
         )),
         Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
@@ -90,14 +90,14 @@ DATA_CASES = {
         Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
         Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
         Case("Scores that rise with the rank", file(RUN, "q1 Q0 d1 1 0.2 mine\nq1 Q0 d2 2 0.9 mine\n")),
-        Case("Ranks that aren't numbers, although they count", both(
+        Case("Ranks that aren't numbers, with ranked_by: ranks", both(
             file(RUN, "q1 Q0 d1 first 2.5 mine\n"), key("retrievers.my-run.ranked_by", "ranks")
         )),
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),
         Case("No such file of passages", key("retrievers.my-run.passages", "mine.jsonl")),
-        Case("Passage of a file that the collection has", brought('{"doc_id": "d1", "text": "rice"}')),
+        Case("Passage in a file with a docno from the collection", brought('{"doc_id": "d1", "text": "rice"}')),
         Case("Passage in a file with a qid that isn't text", brought('{"doc_id": "x1", "text": "rice", "qid": [1]}')),
         Case("Filler from a file without the file", key("retrievers.rel.filler", "file")),
     ],
@@ -108,7 +108,7 @@ DATA_CASES = {
         Case("A judge of answers behind an endpoint without an address", both(
             unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"),
             judge_template('question: "{query} {references} {answer}"'))),
-        Case("A judge of answers behind a chat, whose reply is begun", both(
+        Case("A judge of answers behind a chat endpoint, with a prefix", both(
             key("generators.judge", {**SERVED, "chat": True}), judging("judge", prefix="Answer: "))),
         Case("A question without its placeholder", both(
             judging(), judge_template('question: "{query} {answer} yes or no? "')
@@ -182,13 +182,13 @@ DATA_CASES = {
         Case("An answer with a k that isn't a number", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": NaN}'
         )),
-        Case("A zero-shot answer from passages", answered(
+        Case("A zero-shot answer with passages", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "zeroshot", "k": 2}'
         )),
-        Case("An answer that is two", answered('{"qid": "q2", "answer": "tea", "qanswer": "rice", "k": 1}')),
-        Case("An answer to two queries", answered('{"topic_id": "q2", "qid": "q1", "answer": [{"text": "tea"}]}')),
-        Case("An answer of no retriever", answered('{"qid": "q2", "answer": "tea", "k": 1}')),
-        Case("A citation of no reference", answered(
+        Case("An answer with two texts", answered('{"qid": "q2", "answer": "tea", "qanswer": "rice", "k": 1}')),
+        Case("An answer with two query ids", answered('{"topic_id": "q2", "qid": "q1", "answer": [{"text": "tea"}]}')),
+        Case("An answer without a retriever", answered('{"qid": "q2", "answer": "tea", "k": 1}')),
+        Case("A citation without its reference", answered(
             '{"topic_id": "q2", "references": ["d1"], "answer": [{"text": "tea", "citations": [1]}]}'
         )),
         Case("Cited sentences that don't make up the answer", answered(
@@ -200,7 +200,7 @@ DATA_CASES = {
         Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
         Case("No file of answers to single passages", answered(single_passages="{dataset}.passages.jsonl")),
         Case("An answer to a single passage that it doesn't name", answered_alone('{"qid": "q2", "answer": "tea"}')),
-        Case("An answer to two passages in the place of one", answered_alone(
+        Case("An answer to two passages instead of one", answered_alone(
             '{"qid": "q2", "docnos": ["d1", "d3"], "answer": "tea"}'
         )),
         Case("Two answers to one passage", answered_alone('{"qid": "q1", "docno": "d1", "answer": "again"}')),

@@ -31,7 +31,7 @@ BAD_INPUT = {
     "Claims with evidence": [
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
         Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
-        Case("Generator that can't score", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
+        Case("Generator that can't score texts", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
         Case("Generator of claims that thinks", both(ACU, thinking())),
         Case("Templates of another generator", both(ACU, key("acu.prompts", {"llm": ["plain"]}))),
         Case("Unknown judge of evidence", both(ACU, key("acu.evidence_judge", "nobody"))),

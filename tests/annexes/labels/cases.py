@@ -79,7 +79,7 @@ BAD_INPUT = {
         Case("Labels for other queries only", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
         Case("Labels for other passages only", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
         Case("People that aren't a grid source", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
-        Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
+        Case("A random sample without people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
         Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
     ],
     "Answers judged by a generator": [
@@ -88,7 +88,7 @@ BAD_INPUT = {
         )),
     ],
     "Imported answers": [
-        Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
+        Case("eRAG labels from imported answers", both(answered(), annotated("erag", ERAG_KIND))),
     ],
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
                 "annotations": {"graded": {"kind": "graded_llm", "generator": "judge", "prefix": "Grade: "}},
                 "generators": {"judge": {"engine": "openai", "model": "m", "prompt": "chat", "chat": True}},
             },
-            "graded.generator': found a reply that begins with 'Grade: ', of a chat behind an endpoint; expected key",
+            "graded.generator': found a reply that must begin with 'Grade: ', from a chat endpoint; expected key",
         ),
         (
             {

@@ -17,7 +17,7 @@ CEILING = {"annex prediction": 6800}  # tests of it that the core had; public na
 BAD_INPUT = {
     "Configuration": [
         Case("Reranker of predictors that isn't one", key("prediction.reranker", "bm25")),
-        Case("Judge of predictors that the grid does not have", key("prediction.judge", "llm")),
+        Case("Judge of predictors outside the grid", key("prediction.judge", "llm")),
         Case("Agreement by an unknown scorer", key("prediction.agreement_scorers", ["mini-lm"])),
         Case("Quality of passages that is missing", key("prediction.passage_quality", "quality.parquet")),
     ]

@@ -19,11 +19,11 @@ BAD_INPUT = {"Configuration": [
         Case("Published value that isn't a number", published(PUBLISHED.replace("0.1", "+.1†"))),
         Case("Published cell twice", published(PUBLISHED + PUBLISHED.splitlines()[1] + "\n")),
         Case(
-            "Name that the published table does not have",
+            "Name that the published table lacks",
             both(published(PUBLISHED), key("published.names", {"retrievers": {"oracle": "rel"}})),
         ),
         Case(
-            "Name of a published table that nothing here has",
+            "Name for a published table that the study lacks",
             both(published(PUBLISHED), key("published.names", {"retrievers": {"bm25": "bm52"}})),
         ),
         Case("Published labels without annotation sources", both(

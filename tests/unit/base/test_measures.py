@@ -199,7 +199,7 @@ def test_labels_above_those_of_a_provider_are_refused() -> None:
     high = qrels.with_columns(label=pl.col("label") * 2)
     for measure in ("ERR", "nDCG(dcg='exp-log2')"):
         found = (
-            f"judgements: found label 6; expected labels up to 4, the highest that measure {re.escape(measure)} takes"
+            f"judgements: found label 6; expected labels up to 4, the highest that measure {re.escape(measure)} accepts"
         )
         with pytest.raises(InputError, match=found):
             measure_ranking(ranking, high, ["nDCG", measure], [5])

@@ -96,5 +96,5 @@ def test_every_key_with_a_path_says_so() -> None:
         ("retrievers", "answers", "path"),
     }
     for pattern in ("a\0.csv", "{retriever}{.csv", "a}.csv", "{k-1}.csv"):
-        with pytest.raises(InputError, match="and with no braces but around a name"):
+        with pytest.raises(InputError, match="and without braces, except around a name"):
             check_pattern("place", pattern)

@@ -15,6 +15,6 @@ def test_a_byte_order_mark_is_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"x = 1\ndef f(:\n", b"a = 'caf\xe9'\n", b"def f(): pass\n\0\n"])
 def test_no_python(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "broken_module.py").write_bytes(content)
-    with pytest.raises(InputError, match=r"broken_module\.py.*found no Python") as error:
+    with pytest.raises(InputError, match=r"broken_module\.py.*found invalid Python") as error:
         check_function("config key 'x'", "broken_module:f", tmp_path)
     assert "\n" not in str(error.value)

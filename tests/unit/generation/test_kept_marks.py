@@ -163,5 +163,7 @@ def test_marks_of_a_local_tokenizer_by_themselves(generator: dict[str, Any], tmp
     other = thought_tokens({**auto, "thinking": ["what", "is"]})
     assert other and other.hidden is None
     plain = build_chat_model(tmp_path / "plain")
-    with pytest.raises(InputError, match="auto, while the tokenizer has no marks of thought; expected the marks, or n"):
+    with pytest.raises(
+        InputError, match="auto, although the tokenizer has no marks of thought; expected the marks, or n"
+    ):
         thought_marks({**auto, "model": str(plain)})

@@ -116,17 +116,17 @@ def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Pa
     add_tokens(model, {"<think>": False, "[THINK]": True})
     both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none for answers without thoughts'
     assert start_refusal(generator, tmp_path) == (
-        f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has '<think>', a "
-        f"mark of thought; expected {both}"
+        f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has the "
+        f"thought mark '<think>'; expected {both}"
     )
     assert start_refusal(generator, tmp_path, thinking={"marks": "auto"}) == (
-        'key \'generators.lm.thinking\': found auto, while the tokenizer has ["<think>", "</think>"] and ["[THINK]", '
-        '"[/THINK]"]; expected the marks, or none'
+        'key \'generators.lm.thinking\': found auto, although the tokenizer has ["<think>", "</think>"] and '
+        '["[THINK]", "[/THINK]"]; expected the marks, or none'
     )
     assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected the marks, or none")
     assert refusal(generator, model) == (
-        f"generator of model {str(model)!r}: found no key thinking, while its tokenizer has '<think>', a mark of "
-        f"thought; expected thinking: {both}"
+        f"generator of model {str(model)!r}: found no key thinking, while its tokenizer has the thought "
+        f"mark '<think>'; expected thinking: {both}"
     )
 
 

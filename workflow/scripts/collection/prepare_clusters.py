@@ -1,4 +1,4 @@
-"""Read which queries of a dataset belong together."""
+"""Read the clusters of a dataset's queries."""
 
 from pathlib import Path
 

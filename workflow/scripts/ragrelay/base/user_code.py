@@ -36,7 +36,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except (SyntaxError, ValueError) as error:  # a NUL is a ValueError
         at = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else path
-        found = f"no Python ({error.msg if isinstance(error, SyntaxError) else error})"
+        found = f"invalid Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"the module of {place}") from None
     if function not in _names(tree):
         raise InputError(place, f"no {kind} {function!r} in {path}", "one at the module's top level")

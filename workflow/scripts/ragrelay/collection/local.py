@@ -112,7 +112,7 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
         check_text(f"{path}, line {number}", text)
         yield number, docno, text, record
     if len(seen) == len(empty):
-        raise InputError(path, "no passage with a text" if empty else "no passage", "at least one line")
+        raise InputError(path, "no passage with a text" if empty else "no passage", "at least one passage with a text")
     if empty:
         log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
 

@@ -432,7 +432,7 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
     """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as texts."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
-        found = f"a reply that begins with {begins!r}, of a chat behind an endpoint"
+        found = f"a reply that must begin with {begins!r}, from a chat endpoint"
         raise InputError(
             place, found, "key tokenizer in the generator's entry, so that token ids are sent, or no prefix"
         )

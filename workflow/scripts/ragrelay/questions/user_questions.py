@@ -35,7 +35,9 @@ def _checked(place: str, name: str) -> Question:
         raise InputError(place, found, "a module that can be imported") from error
     question_type = question_class(name)
     if not (isinstance(question_type, type) and issubclass(question_type, Question)):
-        raise InputError(place, "another object", "a class derived from ragrelay.questions.question.Question")
+        raise InputError(
+            place, "an object of another type", "a class derived from ragrelay.questions.question.Question"
+        )
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):

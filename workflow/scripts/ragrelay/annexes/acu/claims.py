@@ -125,7 +125,7 @@ def _row(place: str, record: Mapping[str, object]) -> dict[str, Any]:
     row = {name: _value(place, name, record.get(name), kind) for name, kind in SCHEMA.items()}
     for name in REQUIRED:
         if row[name] is None:
-            found = f"no {name}" if name not in record else f"an empty {name}"
+            found = f"no {name}" if name not in record else f"an empty value for {name}"
             raise InputError(place, found, "values for " + ", ".join(REQUIRED))
     if (stance := row["evidence_stance"]) not in (None, *STANCES):
         raise InputError(place, f"evidence_stance {stance!r}", one_of(STANCES, stance))

@@ -78,7 +78,7 @@ rule describe_claims:
 
 
 rule analyse_acu:
-    """Correlate ACU with characteristics, and average it by stance."""
+    """Correlate ACU with characteristics, and average ACU by stance."""
     input:
         pairs=claim_files.claim_pairs.each(claims.units),
         claims=claim_files.claims.each(claims.sets),

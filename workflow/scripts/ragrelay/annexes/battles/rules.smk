@@ -34,7 +34,7 @@ rule read_vote_file:
 
 
 rule analyse_battles:
-    """Estimate win rates, order bias, relay and agreement of a battle."""
+    """Estimate a battle's win rates, order bias, relay and agreement."""
     input:
         votes=battles.votes,
         measures=files.measures.each(study.each_retriever),
@@ -63,7 +63,7 @@ rule analyse_battles:
 
 
 rule explore_battles:
-    """Write the answers that meet, with the votes, for the query explorer."""
+    """Write the compared answers with their votes, for the query explorer."""
     input:
         votes=battles.votes,
         answers=files.answers.each(battles.explored),

@@ -88,7 +88,7 @@ use rule count_answers as count_changed_answers with:
 
 
 use rule generate_answers as generate_changed_answers with:
-    """Have a generator answer the prompts with changed contexts, into the store."""
+    """Generate answers to the prompts with changed contexts, and store them."""
     input:
         **CHANGED_ANSWERED,
         missing=count_of(changed_files.changed_receipt),
@@ -178,7 +178,7 @@ rule score_changed_answers:
 
 
 rule analyse_interventions:
-    """Test what one relevant passage does to P, and put its slope beside relay's."""
+    """Test how one relevant passage changes P, and compare its slope with relay's."""
     input:
         scores=interventions.of_retrievers(changed_files.changed_scores),
         changed=interventions.of_retrievers(changed_files.changed_contexts),
@@ -207,7 +207,7 @@ rule analyse_interventions:
 
 
 rule draw_interventions:
-    """Draw the effect of one relevant passage by its place."""
+    """Draw the effect of one relevant passage by its position."""
     input:
         **files.made_by("analyse_interventions"),
     output:

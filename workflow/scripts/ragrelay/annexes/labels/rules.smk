@@ -56,7 +56,7 @@ use rule count_answers as count_single_answers with:
 
 
 use rule generate_answers as generate_single_answers with:
-    """Have a generator answer the prompts of single passages, into the store."""
+    """Generate answers to the prompts with single passages, and store them."""
     input:
         **SINGLE_ANSWERED,
         missing=count_of(label_files.single_receipt),
@@ -239,7 +239,7 @@ rule measure_labels:
 
 
 rule correlate_labels:
-    """Correlate the measures of every source of labels with utility."""
+    """Correlate the measures from every label source with utility."""
     input:
         values=label_files.label_values,
         utility=files.utility,
@@ -261,7 +261,7 @@ rule correlate_labels:
 
 
 rule describe_label_cost:
-    """Compare the cost of labels by answers with that of answers from whole contexts."""
+    """Compare the cost of labels from single-passage answers with the cost of end-to-end answers."""
     input:
         single=label_files.single_answers,
         answers=files.answers.each(
@@ -285,7 +285,7 @@ rule describe_label_cost:
 
 
 rule measure_agreement:
-    """Compare labels with people's, and combine people's with a judge's (prediction-powered)."""
+    """Compare labels with human labels, and combine human labels with a judge's (prediction-powered)."""
     input:
         unpack(labels.made),
         labels=label_files.labels,
@@ -327,7 +327,7 @@ rule build_check_prompts:
 
 
 use rule analyse_judge_checks as analyse_passage_checks with:
-    """Test whether a judge's labels follow position or length."""
+    """Test whether a judge's labels depend on position or length."""
     input:
         label_files.passage_checks_scores,
     output:

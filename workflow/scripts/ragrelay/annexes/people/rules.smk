@@ -11,7 +11,7 @@ people = people_rules.of_study(study)
 
 
 rule compare_people:
-    """Compare scorers with people's scores of a dataset's answers."""
+    """Compare scorers with human scores of a dataset's answers."""
     input:
         file=people.file,
         answers=files.answers.each(people.cells),
@@ -32,7 +32,7 @@ rule compare_people:
 
 
 rule draw_people:
-    """Draw how scorers follow people's scores."""
+    """Draw how closely scorers agree with human scores."""
     input:
         **files.made_by("compare_people"),
     output:
@@ -51,7 +51,7 @@ rule draw_people:
 
 # Without outputs, so that it runs whenever it is requested.
 rule to_score:
-    """Draw answers for people to score next, into a CSV file, with the scores that there are."""
+    """Draw answers for people to score next, and write them to a CSV file with the existing scores."""
     input:
         queries=study.grid_paths(files.queries),
         answers=[path for cell in files.answers.each(study.all_cells) for path in study.grid_paths(cell)],

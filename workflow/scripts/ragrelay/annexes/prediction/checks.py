@@ -42,7 +42,8 @@ def check_prediction(study: CheckedStudy) -> None:
     sources = study.config["annotations"]
     judges = [n for n in study.config["grid"]["annotations"] if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
     if settings.judge is not None and settings.judge not in judges:
-        expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'the grid has none'}"
+        known = one_of(judges) if judges else "the grid has none"
+        expected = f"a source in grid.annotations that asks a generator: {known}"
         raise InputError("config key 'prediction.judge'", repr(settings.judge), expected)
     for name in settings.agreement_scorers:
         place = "config key 'prediction.agreement_scorers'"

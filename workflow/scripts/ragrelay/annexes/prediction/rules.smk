@@ -40,7 +40,7 @@ rule count_terms:
 
 
 rule rerank_contexts:
-    """Score the contexts' passages by a reranker, for predictors."""
+    """Score the contexts' passages with a reranker, for predictors."""
     input:
         fetched=of_job(lambda reranker: downloads.receipts("retrievers", reranker)),
         queries=files.queries,
@@ -214,6 +214,6 @@ rule report_predictions:
 
 
 rule predict:
-    """Predict utility and answer quality of a finished study without judgements, and write a page and tables."""
+    """Predict a finished study's utility and answer quality without judgements, and write a page and tables."""
     input:
         lambda wildcards: prediction.results(reported),

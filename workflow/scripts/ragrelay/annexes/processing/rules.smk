@@ -11,7 +11,7 @@ processing = processing_rules.of_study(study)
 
 
 rule describe_processing:
-    """Count what processors changed in contexts, and the tokens of prompts before and after."""
+    """Count the changes that processors made to contexts, and the prompts' tokens before and after."""
     input:
         before=processing.before,
         after=files.contexts.each(processing.processed),

@@ -34,7 +34,7 @@ RECHECKED = {
 
 
 rule count_rechecked_answers:
-    """Count the stored answers to make again: without any, the recheck ends before it waits for a GPU."""
+    """Count the stored answers to generate again; without any, the recheck ends before it waits for a GPU."""
     input:
         **RECHECKED,
     output:
@@ -52,7 +52,7 @@ rule count_rechecked_answers:
 
 
 rule recheck_answers:
-    """Make some of a generator's stored answers again, and compare."""
+    """Generate some of a generator's stored answers again, and compare them."""
     input:
         **RECHECKED,
         missing=count_of(recheck_files.recheck_receipt),
@@ -75,7 +75,7 @@ rule recheck_answers:
 
 
 rule score_recheck:
-    """Score these answers, the stored ones and those made again."""
+    """Score the stored answers and the new answers."""
     input:
         **scoring.reference_files,
         answers=recheck_files.rechecked_answers,
@@ -101,7 +101,7 @@ rule score_recheck:
 
 # Without outputs, so that it runs whenever it is requested.
 rule recheck:
-    """Make some of the stored answers again, and say whether they are the same: is it still the same model?"""
+    """Generate some of the stored answers again, and report whether they are the same: is it still the same model?"""
     input:
         answers=rechecks.each(recheck_files.rechecked_answers),
         receipts=rechecks.each(recheck_files.recheck_receipt),

@@ -66,7 +66,7 @@ rule estimate_round_prompts:
 
 
 rule write_round_queries:
-    """Write the queries of a round from the reference's answers in the round before."""
+    """Write a round's queries from the reference retriever's answers in the previous round."""
     input:
         unpack(rounds.before),
         queries=files.queries,
@@ -186,7 +186,7 @@ use rule count_answers as count_round_answers with:
 
 
 use rule generate_answers as generate_round_answers with:
-    """Have a generator answer the prompts of a round, into the store."""
+    """Generate answers to a round's prompts, and store them."""
     input:
         **ROUND_ANSWERED,
         missing=count_of(round_files.receipt),

@@ -11,7 +11,7 @@ thoughts = thoughts_rules.of_study(study)
 
 
 rule describe_thoughts:
-    """Describe how many tokens a generator thinks, and compare contexts."""
+    """Describe the length of a generator's thoughts in tokens, and compare contexts."""
     input:
         answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -35,7 +35,7 @@ rule describe_thoughts:
 
 
 rule draw_thoughts:
-    """Draw how many tokens a generator thinks against k."""
+    """Draw the length of a generator's thoughts against k."""
     input:
         **files.made_by("describe_thoughts"),
     output:

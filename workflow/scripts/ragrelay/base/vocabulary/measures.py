@@ -82,7 +82,7 @@ def check_measure(place: str, name: str) -> None:
         why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures shows a missing parameter
         raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
-        raise InputError(place, repr(name), "a measure without cutoff: each is taken at every k")
+        raise InputError(place, repr(name), "a measure without a cutoff, because each is computed at every k")
     if measure.NAME in SUBTOPIC_MEASURES:
         _check_subtopic_measure(place, name, measure)
         return
@@ -108,7 +108,7 @@ def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None
     """Raise InputError, with ``place``, for a label that the provider of one of ``measures`` does not take."""
     for name, limit in highest_labels(measures).items():
         for label in labels.filter(labels > limit):
-            raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} takes")
+            raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} accepts")
 
 
 def highest_labels(measures: Iterable[str]) -> dict[str, int]:

@@ -29,14 +29,14 @@ class AnswerFile(NamedTuple):
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
     """Raise InputError if ``pattern`` has an unknown ending, or a name in braces twice or that is not ``known``."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
-        compressed = f"{', '.join(TEXTS)}, maybe with {', '.join(COMPRESSED)} after it, or .parquet"
+        compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
         raise InputError(place, repr(pattern), f"a file that ends in {compressed}")
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
-        raise InputError(place, repr(pattern), "a path without NUL, and with no braces but around a name")
+        raise InputError(place, repr(pattern), "a path without NUL and without braces, except around a name")
     names = _NAMED.findall(pattern)
     for name in names:
         if name not in known:
-            expected = "names in braces among " + ", ".join(known)
+            expected = "in braces only the names " + ", ".join(known)
             raise InputError(place, f"{{{name}}} in {pattern!r}", expected)
         if names.count(name) > 1:
             raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name once")

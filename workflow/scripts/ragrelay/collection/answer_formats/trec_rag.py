@@ -91,7 +91,7 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
     for cited in citations:
         known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
         if not known:
-            raise InputError(place, f"citation {cited!r}", f"the place or id of one of {len(references)} references")
+            raise InputError(place, f"citation {cited!r}", f"the position or id of one of {len(references)} references")
     return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 
 

@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS
 from ragrelay.generation.engine_use import UNITS
 
-PLAN_FIRST = "`snakemake plan` first, which counts what a run would make"
+PLAN_FIRST = "a plan of this study: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
@@ -89,10 +89,10 @@ def check_budget(
         before = {key: plan.get("used", {}).get(key, 0) for key in budget}
         planned, of_plan = str(plan["planned"]), plan["of"]
     except (*FAULTS, KeyError, TypeError, AttributeError):
-        raise InputError(receipt, "a damaged plan", "`snakemake plan` again, which writes it") from None
+        raise InputError(receipt, "a damaged plan", "a complete plan: run `snakemake plan` again") from None
     if of_plan != of or _outdated(receipt, files, to_be_made):
         found = f"a plan of {planned}, older than the latest changes"
-        raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
+        raise InputError("config key 'budget'", found, "an up-to-date plan: run `snakemake plan` again")
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
@@ -107,7 +107,7 @@ def check_budget(
             raise InputError(f"config key 'budget.{key}'", found, expected)
         if before[key] + need < used[key] and used[key] + need > limit:
             found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan of {planned} expected"
-            raise InputError(f"config key 'budget.{key}'", found, "`snakemake plan` again, which counts what is left")
+            raise InputError(f"config key 'budget.{key}'", found, "a new plan: run `snakemake plan` again")
 
 
 def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]) -> bool:

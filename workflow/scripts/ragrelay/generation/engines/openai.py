@@ -95,11 +95,11 @@ class Openai(Generator):
         for key, value in (self.extra_body or {}).items():
             where = f"{place}.extra_body.{key}'"
             if key in OURS:
-                raise InputError(where, "a key of the request that ragrelay sets", "other keys")
+                raise InputError(where, "a request key that ragrelay sets", "other keys")
             if key in PER_REQUEST and value is not None:
-                raise InputError(where, repr(value), "null, which leaves it out: each request has its own")
+                raise InputError(where, repr(value), "null, which omits it, because each request has a separate seed")
             if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
-                raise InputError(where, f"a second value of {key}", f"{key}: null as well, or no such key here")
+                raise InputError(where, f"a second value for {key}", f"{key}: null as well, or no such key here")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""

@@ -19,7 +19,10 @@ class CheckJudge(JudgeAnswers):
     """A question about a sample of all retrievers' answers, which checks a judge for bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
-    does = ("Ask a judge again about changed answers, into the store.", "Compute the scores of a judge's checks.")
+    does = (
+        "Ask a judge again about changed answers, and store its replies.",
+        "Compute the scores of a judge's checks.",
+    )
     key = "{dataset}/{scorer}/{generator}"
     follows = JudgeAnswers
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",

@@ -22,7 +22,7 @@ class JudgeAnswers(Question):
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
-        "Ask a judge about the answers of all retrievers, into the store.",
+        "Ask a judge about all retrievers' answers, and store its replies.",
         "Compute scores from a judge's probabilities.",
     )
     key = "{dataset}/{scorer}/{generator}/{retriever}"

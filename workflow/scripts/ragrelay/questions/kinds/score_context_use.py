@@ -22,7 +22,7 @@ class ScoreContextUse(AboutRetrievers):
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
-        "Score answers with and without their contexts by their generator, into the store.",
+        "Let the generator score its answers with and without their contexts, and store the scores.",
         "Compute how much more likely answers are with their contexts.",
     )
     asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "compute_context_use",

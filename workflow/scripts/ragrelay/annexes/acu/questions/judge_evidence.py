@@ -20,7 +20,7 @@ class JudgeEvidence(Question):
     folder = "acu/"
     asks, reads = "judge_evidence", "read_evidence_judgements"
     does = (
-        "Ask whether evidence refers to an external source, into the store.",
+        "Ask whether evidence refers to an external source, and store the replies.",
         "Read the probability of yes for each piece of evidence.",
     )
     key = "{claims}"

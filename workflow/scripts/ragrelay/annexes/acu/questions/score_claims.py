@@ -20,7 +20,10 @@ class ScoreClaims(Question):
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
-    does = ("Score claims' labels by a generator, into the store.", "Compute ACU for each claim–evidence pair.")
+    does = (
+        "Let a generator score the claims' labels, and store the scores.",
+        "Compute ACU for each claim–evidence pair.",
+    )
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
         "the requested log-probabilities, with their keys in the cache",

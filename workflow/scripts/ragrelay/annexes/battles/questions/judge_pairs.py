@@ -22,7 +22,10 @@ class JudgePairs(AboutPairs):
     """A question about every two answers that meet in a battle, to the battle's judge."""
 
     asks, reads = "judge_pairs", "read_pair_votes"
-    does = ("Ask judges which of two answers is better, into the store.", "Read judges' votes on pairs of answers.")
+    does = (
+        "Ask judges which of two answers is better, and store their replies.",
+        "Read judges' votes on pairs of answers.",
+    )
     key, ask_key = "{dataset}/{battle}/{generator}/{retriever}/{against}", "{dataset}/{generator}/{judge}"
     read_key = "{dataset}/{battle}/{generator}"
     asked = StudyFile("{dataset}/battles/{battle}/{generator}/asked.parquet", "read_pair_votes",

@@ -1,4 +1,4 @@
-"""Estimate win rates, order bias, relay and agreement of a battle."""
+"""Estimate a battle's win rates, order bias, relay and agreement."""
 
 import polars as pl
 from ragrelay.annexes.battles.tables import analyse_battles

@@ -1,4 +1,4 @@
-"""Write the answers that meet, with the votes, for the query explorer."""
+"""Write the compared answers with their votes, for the query explorer."""
 
 import polars as pl
 from ragrelay.annexes.battles.explored import explore_battles

@@ -1,4 +1,4 @@
-"""Draw the effect of one relevant passage by its place."""
+"""Draw the effect of one relevant passage by its position."""
 
 from pathlib import Path
 

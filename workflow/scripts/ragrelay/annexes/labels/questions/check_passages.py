@@ -19,7 +19,10 @@ class CheckPassages(JudgePassages):
     """A question about a sample of all retrievers' passages, which checks a judge for bias."""
 
     asks, reads = "check_passages", "score_passage_checks"
-    does = ("Ask a judge again about changed passages, into the store.", "Compute the scores of a judge's checks.")
+    does = (
+        "Ask a judge again about changed passages, and store its replies.",
+        "Compute the scores of a judge's checks.",
+    )
     follows = JudgePassages
     made: ClassVar = {
         "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",

@@ -20,7 +20,7 @@ class JudgePassages(Question):
 
     asks, reads = "judge_passages", "label_by_judge"
     does = (
-        "Ask a judge whether passages are relevant, into the store.",
+        "Ask a judge whether passages are relevant, and store its replies.",
         "Compute labels from a judge's probabilities.",
     )
     key = "{dataset}/{source}/{judge}"

@@ -45,11 +45,11 @@ class Erag(ContinuousSource):
             definition = study.config["scorers"][name]
             kind, found = SCORER_KINDS.of(definition), f"scorer {name} of kind {definition['kind']}"
             if not kind.bounded:
-                raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")
+                raise InputError(f"{place}.scorer'", found, "a scorer with scores from 0 to 1")
             if kind.from_file:
                 raise InputError(f"{place}.scorer'", found, "one that can score other texts")
             if kind.judges():
-                raise InputError(f"{place}.scorer'", found, "one that asks no generator")
+                raise InputError(f"{place}.scorer'", found, "a scorer that asks no generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """Name the job that labels passages with its scorer."""

@@ -19,7 +19,10 @@ class ScoreContexts(AboutRetrievers):
     """A question about a retriever's contexts, without the generator's chat template."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
-    does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
+    does = (
+        "Let a generator score the contexts, and store the scores.",
+        "Compute the contexts' log-probabilities, for predictors.",
+    )
     asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
         "compute_context_likelihoods",
         "the requested log-probabilities of contexts, with their keys in the cache",

@@ -1,4 +1,4 @@
-"""Draw how many tokens a generator thinks against k."""
+"""Draw the length of a generator's thoughts against k."""
 
 from pathlib import Path
 
