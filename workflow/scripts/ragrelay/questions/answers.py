@@ -74,7 +74,7 @@ class FileAnswers:
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read the answers of one side of a pair (bases.AboutPairs).
+    """Read the answers on one side of a pair (bases.AboutPairs).
 
     Args:
         job: The job.

@@ -43,7 +43,7 @@ class AboutAnswers(AboutRetrievers):
 
 
 class AboutPairs(AboutRetrievers):
-    """A question about each answer to a retriever's contexts, beside the opponent's answer to the same query.
+    """A question about each answer to a retriever's contexts and the opponent's answer to the same query.
 
     ``answers.pair_answers`` reads one side. By default, every other retriever meets the primary comparison's
     reference.

@@ -42,7 +42,7 @@ class Task:
 
 
 class Measure(Protocol):
-    """A scorer that is ready for work."""
+    """A scorer that is ready to compute scores."""
 
     fingerprint: str
     """A value that changes with everything that changes the scores."""

@@ -48,7 +48,7 @@ def on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
-    """Log a job to a file, and end it with one line there and on the terminal if the user can act on the error.
+    """Log a job to a file; if the user can act on an error, end the job with one line in the file and on the terminal.
 
     Such errors are bad input, a full disk, memory that ran out, and signals. SIGTERM (a cancelled or preempted job, a
     time limit) lets `finally` clauses run.

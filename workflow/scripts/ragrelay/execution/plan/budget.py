@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS
 from ragrelay.generation.engine_use import UNITS
 
-PLAN_FIRST = "a plan of this study: run `snakemake plan` first"
+PLAN_FIRST = "a plan: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:

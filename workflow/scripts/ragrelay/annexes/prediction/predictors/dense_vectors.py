@@ -139,7 +139,7 @@ class DensePerturbation(Predictor):
 class PairwiseCosine(Predictor):
     """Mean cosine between every two of the context's k passages.
 
-    A plain measure of how similar they are.
+    A plain measure of the passages' similarity.
     """
 
     name, stage, of_k, of_context = "pairwise_cosine", AFTER_RETRIEVAL, True, True

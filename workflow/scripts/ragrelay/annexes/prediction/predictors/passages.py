@@ -69,7 +69,7 @@ class ContextLength(Predictor):
 class Redundancy(Predictor):
     """Mean share of words that two of the context's passages have in common (Jaccard), over all pairs.
 
-    Words are stemmed, and stopwords are removed. A plain measure of how similar they are.
+    Words are stemmed, and stopwords are removed. A plain measure of the passages' similarity.
     """
 
     name, stage, of_k, of_context, rising = "redundancy", AFTER_RETRIEVAL, True, True, False

@@ -66,7 +66,8 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """ln((N − df + 0.5) / (df + 0.5)) for the query's words: mean, maximum, sum; N passages, df with the word.
+    """ln((N − df + 0.5) / (df + 0.5)) for the query's words: mean, maximum, sum; N is the number of passages, df the
+    number with the word.
 
     Robertson and Sparck Jones 1976; as a predictor Cronen-Townsend et al., SIGIR 2002.
     """
@@ -78,7 +79,7 @@ class Idf(OfWords):
 
 
 class Ictf(OfWords):
-    """ln(|C| / cf) for the query's words: mean, maximum, sum; |C| words in the corpus, cf of them the word.
+    """ln(|C| / cf) for the query's words: mean, maximum, sum; the corpus has |C| words, cf of them this word.
 
     Kwok 1996; He and Ounis, SPIRE 2004.
     """
