@@ -97,7 +97,9 @@ def pages() -> dict[Path, str]:
     listed: dict[str, list[str]] = {name: [] for name in PAGES}
     for file in result_files():
         page = page_of(file.path)
-        made = "Not made by a rule" if file.rule == "no rule" else f"Made by `{file.rule}`"
+        *others, last = [name if " " in name else f"`{name}`" for name in file.rule.split(", ")]
+        rules = f"{', '.join(others)} or {last}" if others else last
+        made = "Not made by a rule" if file.rule == "no rule" else f"Made by {rules}"
         about = f"{file.about[0].upper()}{file.about[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."

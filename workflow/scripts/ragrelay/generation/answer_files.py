@@ -30,8 +30,8 @@ COLUMNS = {
     "cited_sentences": CITED_SENTENCES,
     "thought": Column(pl.String, "the model's thought before the answer, with its marks", optional=True),
     "thought_tokens": Column(pl.Int64, "tokens in the thought; empty if unknown", "tokens", optional=True),
-    "thought_end": Column(pl.String, "how the thought ended: `mark` (its end mark), `budget` (cut there, and the end "
-                                     "mark set), `unfinished` (no answer), `none` (no thought)", optional=True),
+    "thought_end": Column(pl.String, "how the thought ended: `mark` (its end mark), `budget` (cut at the budget, with "
+        "the end mark added), `unfinished` (no answer), `none` (no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"

@@ -28,7 +28,7 @@ converted = StudyFile("converted/{generator}.json", "convert_model",
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection, prepare_judged_subtopics",
     "the judged queries", "ragrelay.collection.base:QUERY_COLUMNS")
 qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection, prepare_judged_subtopics",
-    "the judgements for these queries; of a passage judged for several subtopics, the highest label",
+    "the judgements for these queries; for a passage judged on several subtopics, the highest label",
     "ragrelay.collection.base:QRELS_COLUMNS")
 subtopics = StudyFile("{dataset}/collection/subtopics.parquet", "prepare_subtopics",
     "judged subtopics, if the dataset has the key `subtopics`",
@@ -43,8 +43,8 @@ left_out_of_references = StudyFile("{dataset}/collection/references.left_out.jso
     "counts of references that were left out")
 index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index, which is in the cache")
 run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
-    "TREC run: qid, Q0, docno, rank from 1, score, the retriever's name; with `run_metadata`, it begins with an "
-    "ir_metadata header, in comments")
+    "TREC run: qid, Q0, docno, rank from 1, score, the retriever's name; with `run_metadata`, an ir_metadata header in "
+    "comments comes first")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
     "counts of doubtful rows in an imported run file")
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
