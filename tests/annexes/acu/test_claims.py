@@ -62,10 +62,7 @@ WRONG: dict[str, tuple[list[Any], str]] = {
         [ROW, ROW | {"id": "b", "evidence_stance": "suports"}],
         "line 2: found evidence_stance 'suports'; expected one of supports, .*; did you mean 'supports'?",
     ),
-    "empty evidence": (
-        [ROW | {"evidence": " "}],
-        "line 1: found an empty value for evidence; expected values for id, claim",
-    ),
+    "empty evidence": ([ROW | {"evidence": " "}], "line 1: found an empty value for evidence; expected values for id"),
     "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected values for"),
     "duplicate id": ([ROW, ROW], "line 2: found id 'a' again \\(line 1\\); expected each id once"),
     "claim_id of two claims": (

@@ -104,7 +104,7 @@ def test_a_thought_that_the_chat_template_ends(
     end = f"{{% if {switch} %}}{opened}{{% else %}}{closed}{{% endif %}}"
     (model / "chat_template.jinja").write_text(CHAT_TEMPLATE + end, encoding="utf-8")
     said = refusal(generator, model, chat=True, thinking="auto")
-    assert f"chat template of model {str(model)!r}: found one that ends the thought itself ('" in said
+    assert f"chat template of model {str(model)!r}: found a template that ends the thought itself ('" in said
     assert "expected chat_template_kwargs that leave it open" in said
     [request] = made(generator, model, chat=True, thinking="auto", chat_template_kwargs={switch: True})
     assert request.begun == opened
