@@ -20,10 +20,7 @@ class ScoreClaims(Question):
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
-    does = (
-        "Let a generator score the claims' labels, and store the scores.",
-        "Compute ACU for each claim–evidence pair.",
-    )
+    does = ("Store a generator's scores of the claims' labels.", "Compute ACU for each claim–evidence pair.")
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
         "the requested log-probabilities, with their keys in the cache",
