@@ -10,7 +10,7 @@ import pytest
 from tests.support.changes import Changes, changed
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.gate
+pytestmark = [pytest.mark.engine, pytest.mark.study]
 REFERENCE, OTHER, TWIN = "bm25", "long", "twin"
 FOLDER = "small/rounds/2"
 ROUNDS = {"rounds": 2, "reference": REFERENCE, "retrievers": [OTHER, TWIN], "k": 2, "ordering": "descending"}

@@ -33,7 +33,8 @@ CLAIMS = {
 SIGNS = {ABOVE: (0.0, math.inf), BELOW: (-math.inf, 0.0), UNDECIDED: (-math.inf, math.inf)}
 """The same for verdicts on slopes and correlations."""
 KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever", "against_retriever", "role",
-        "ordering", "k", "references", "measure", "labelling", "adjusted", "subset", "coefficient")  # fmt: skip
+        "ordering", "k", "references", "measure", "against_measure", "labelling", "adjusted", "subset",
+        "coefficient")  # fmt: skip
 """Columns that tell a table's rows from each other, as far as it has them."""
 DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not without {judges}"
 
@@ -41,8 +42,7 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 def shared_verdict(*verdicts: str) -> str:
     """Return the strongest verdict that all ``verdicts`` support, such as `better` if one is by more than the margin.
 
-    Each verdict excludes values; the shared verdict excludes only values that all of them exclude. Too few queries
-    exclude none.
+    The shared verdict excludes only values that all verdicts exclude. Too few queries exclude none.
     """
     claims = SIGNS if {*verdicts} & {ABOVE, BELOW} else CLAIMS
     known = [claims.get(verdict, claims[UNDECIDED]) for verdict in verdicts]

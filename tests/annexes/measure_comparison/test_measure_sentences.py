@@ -1,0 +1,95 @@
+"""The page says which measure follows the answers most closely, or that it isn't known."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.analysis import relay
+from ragrelay.annexes.measure_comparison.closeness import compare_measures
+from ragrelay.annexes.measure_comparison.figures import fit_of_measures
+from ragrelay.annexes.measure_comparison.page_tables import fit_table, pair_table
+from ragrelay.annexes.measure_comparison.sentences import measure_sentences, measures_answer
+from ragrelay.annexes.measure_comparison.study import MeasuresShown
+
+from tests.annexes.measure_comparison.test_closeness import CELL, Cells, made, relayed
+
+KEYS = {"dataset": "demo", "generator": "lm", "scorer": "f1"}
+UNKNOWN = "We do not know which measure follows the answers most closely"
+
+
+def shown(
+    cells: Cells, declared: str | None = None, answers: dict[str, str] | None = None, **params: Any
+) -> MeasuresShown:
+    known = dict.fromkeys(cells, relay.IT_IS) | (answers or {})
+    named = [({**CELL, "measure": name}, {5: one}) for name, one in cells.items()]
+    fits, pairs = compare_measures(named, relayed(known), declared)
+    given = {"declared": declared, "cells": {"demo f1": CELL}, "nuggets": [], "subtopics": [], **params}
+    return MeasuresShown(KEYS, {"measure_fit": fits, "measure_pairs": pairs}, given)
+
+
+def test_the_closest_measure_is_named_with_its_smallest_lead() -> None:
+    study = shown(made(n=100))
+    answer = measures_answer(study)
+    assert answer.strong == "close follows the answers most closely"
+    pair = study.pairs.filter(measure="close", against_measure="coarse").to_dicts()[0]
+    assert f"its smallest lead in r² is {pair['difference']:.3f} over coarse (p <0.001)" in answer.numbers
+    assert "each of 2 comparisons holds at 95%" in answer.numbers
+    assert {row.row["measure"] for row in answer.facts} == {"close", "coarse", "apart"}
+    assert "close follows the answers more closely than coarse and apart." in measure_sentences(study)
+    turned = shown({name: made(n=100)[name] for name in ("apart", "coarse", "close")})
+    assert f"its smallest lead in r² is {pair['difference']:.3f} over coarse" in measures_answer(turned).numbers
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"answers": dict.fromkeys(("close", "coarse", "apart"), relay.NOT_KNOWN)},
+         f"{UNKNOWN}: no measure has known relay."),
+        ({"answers": {"close": relay.NOT_KNOWN}}, f"{UNKNOWN}: no measure is known to be ahead of coarse."),
+        ({"declared": "coarse"}, "close follows the answers more closely than coarse."),
+        ({"declared": "apart", "answers": {"apart": relay.NOT_KNOWN}},
+         "close and coarse follow the answers more closely than apart."),
+        ({"declared": "close"}, "close follows the answers most closely: "),
+        ({"declared": "coarse", "answers": {"close": relay.NOT_KNOWN}},
+         "We do not know a measure that follows the answers more closely than coarse."),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_said(options: dict[str, Any], said: str) -> None:
+    assert measures_answer(shown(made(n=100), **options)).sentence.startswith(said)
+
+
+def test_few_queries_and_no_rows() -> None:
+    few = measures_answer(shown(made(n=15)))
+    assert few.sentence == "Too few queries to compare measures: 15 queries have contexts that differ, 20 needed."
+    empty = shown({})
+    assert measures_answer(empty).strong == UNKNOWN and measure_sentences(empty) == []
+
+
+def test_further_sentences() -> None:
+    study = shown(made(n=100), answers={"apart": relay.IT_IS_NOT}, nuggets=["f1"], subtopics=["StRecall"])
+    where, *told = measure_sentences(study)
+    assert where == "descending order, k = 5, lenient: 100 queries whose contexts differ."
+    assert "Relay is not known for apart; for apart, its slopes are below zero." in told
+    tied = next(text for text in told if text.startswith("Of two rankings"))
+    assert tied == "Of two rankings’ different contexts, these have equal values: 0% with close and 49% with coarse."
+    assert "If f1 and StRecall count the same nuggets, they agree for that reason too." in told
+    assert not [text for text in measure_sentences(shown(made(n=100))) if "nuggets" in text]
+
+
+def test_the_figure_joins_measures_without_a_known_difference() -> None:
+    cells = made(n=100)
+    cells["again"] = cells["close"]._replace(x=2 * cells["close"].x)
+    study = shown(cells, answers={"apart": relay.NOT_KNOWN})
+    assert [sorted(run) for run in study.joined] == [["again", "close"]]
+    spec = fit_of_measures(study, "page")
+    bars = [row for row in spec["data"]["values"] if "bar" in row]
+    assert [{row["measure"], row["last"]} for row in bars] == [{"again", "close"}]
+    drawn = [row["measure"] for row in spec["data"]["values"] if "r" in row]
+    assert set(drawn[:2]) == {"again", "close"} and drawn[-1] == "apart"
+    assert shown(cells, "close").joined == []
+
+
+def test_tables_have_a_row_per_measure_and_pair() -> None:
+    study = shown(made())
+    assert len(fit_table(study).rows) == len(pair_table(study).rows) == 3
+    assert isinstance(study["measure_pairs"], pl.DataFrame)

@@ -1,0 +1,1 @@
+"""Compare retrieval measures by how closely they follow the answers."""

@@ -1,0 +1,258 @@
+"""Estimate how closely each retrieval measure follows the answers, and compare the measures in pairs."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from ragrelay.analysis import mean_tests, relay
+from ragrelay.analysis.clusters import effective_number
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.panel_verdicts import bounded
+from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, few
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, integer, number, schema_of, text
+
+MOST_CLOSELY, NOT_BEATEN, BEATEN, CLOSER = "most closely", "not beaten", "beaten", "beats the declared measure"
+WITHOUT_RELAY = "no known relay"
+COMPARED_AT_LEAST = 20
+"""Queries, or clusters of queries, whose contexts differ that a verdict needs."""
+COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("passages in the context", "passages"),
+        "references": REFERENCES}  # fmt: skip
+LEVEL_OF_ENDS = number("level of the interval; all intervals of a cell in this table hold together at 95%", "0 to 1")
+FIT = {
+    **COMPARED_IN,
+    "measure": relay.TABLE["measure"],
+    "n": integer("queries whose contexts differ in at least one pair of rankings", "queries"),
+    "r": number("correlation between the differences in P and in the measure, as in relay.csv", "−1 to 1"),
+    "low": number("lower end of the interval for r", "−1 to 1"),
+    "high": number("upper end of the interval for r", "−1 to 1"),
+    "level": LEVEL_OF_ENDS,
+    "r2": number("share of the differences in P between rankings that the measure's differences explain, each query "
+                 "with the slope from the other queries", "at most 1"),
+    "relay": text("the answer that both slopes in relay.csv give: `it is`, `it is not`, `not known` or `too few "
+                  "queries`"),
+    "share_tied": number("share of equal values of the measure among pairs of rankings whose contexts differ",
+                         "0 to 1"),
+    "verdict": text(f"`{MOST_CLOSELY}`, `{NOT_BEATEN}`, `{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; beside a "
+                    f"declared measure also `{CLOSER}`"),
+    "reason": REASON,
+}  # fmt: skip
+PAIRS = {
+    **COMPARED_IN,
+    "measure": relay.TABLE["measure"],
+    "against_measure": text("the other measure"),
+    "n": FIT["n"],
+    "difference": number("r2 of the measure minus r2 of the other", "at most 2"),
+    "low": number("lower end of the interval for the difference", "at most 2"),
+    "high": number("upper end of the interval for the difference", "at most 2"),
+    "level": LEVEL_OF_ENDS,
+    "p_value": number("two-sided p-value for a difference of 0, with the query as the unit, for this pair alone"),
+    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`, at `level`; only a measure with "
+                    "known relay can be ahead"),
+    "verdict_alone": text("the same at 95% for this pair alone"),
+    "reason": REASON,
+}  # fmt: skip
+FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
+"""Columns of measure_fit.csv and measure_pairs.csv."""
+
+
+class Losses(NamedTuple):
+    """The losses of m measures over the same U queries, or clusters of queries, whose contexts differ."""
+
+    n: int
+    """Queries whose contexts differ."""
+    of_measure: Mapping[str, Array]
+    """(U,) the squared residuals of P's differences, with the slope from the other queries."""
+    products: Mapping[str, Array]
+    """(3, U) each measure's sums of xx, xp and pp, as in relay.Sums."""
+    without: Array
+    """(U,) the squared differences of P."""
+    tied: Mapping[str, float]
+    """The share of equal values among the pairs of rankings."""
+    units: str
+    """What is tested as independent."""
+
+
+def compare_measures(
+    cells: Iterable[tuple[Mapping[str, object], Mapping[int, relay.Cell]]],
+    relayed: pl.DataFrame,
+    declared: str | None = None,
+    parts: Mapping[str, pl.DataFrame] | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare all measures on the same answers, in each cell.
+
+    A measure's loss on a query is the sum over pairs of rankings of (p - b x)^2, with x and p as in relay's slope as
+    measured and b the slope over all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by
+    the differences of their losses per query, tested with mean_tests (1.75 times the skewness); the interval of the
+    difference of r2 is the ratio's to the sum of p^2 (Fieller 1954). Only queries with all measures count.
+
+    Args:
+        cells: Names (references, measure, ordering) with their cells by k, as relay.cells_of returns.
+        relayed: relay.csv, which tells the measures with known relay; no other measure can be ahead of another.
+        declared: The measure chosen before the study. It alone is then compared with every other one.
+        parts: A panel's pairs without each judge, by the judge's name (see panel_verdicts.bounded).
+
+    Returns:
+        Tables with the columns FIT and PAIRS. The level of PAIRS is 1 - 5% / comparisons in the cell. A measure
+        follows the answers most closely if it is ahead of every other one at 95%, since all comparisons must hold.
+    """
+    groups: dict[tuple[object, int, object], dict[str, relay.Cell]] = {}
+    for names, of_k in cells:
+        for k, cell in of_k.items():
+            groups.setdefault((names["ordering"], k, names["references"]), {})[str(names["measure"])] = cell
+    found = []
+    for key, of_measure in groups.items():
+        names = dict(zip(COMPARED_IN, key, strict=True))
+        answers = {measure: relay.answer(relayed, str(key[0]), key[1], str(key[2]), measure) for measure in of_measure}
+        found.append((names, losses_of(of_measure), answers))
+    rows = [names | row for names, losses, answers in found for row in _pairs(losses, answers, declared)]
+    pairs = _bounded(pl.DataFrame(rows, schema=schema_of(PAIRS)), parts or {})
+    fits = [
+        names | row
+        for names, losses, answers in found
+        for row in _fits(losses, answers, pairs.filter(**names), declared)
+    ]
+    return pl.DataFrame(fits, schema=schema_of(FIT)), pairs
+
+
+def losses_of(cells: Mapping[str, relay.Cell]) -> Losses:
+    """Compute the losses of each measure in one cell, over the queries that have every measure."""
+    known = np.all([np.isfinite(cell.x) for cell in cells.values()], axis=0)
+    of_measure, products, tied = {}, {}, {}
+    for measure, cell in cells.items():
+        masked = cell._replace(x=np.where(known, cell.x, np.nan), by_seed=None)
+        sums = relay.all_pairs(of_pair for _, of_pair in relay.pair_sums(masked, adjusted=False))
+        products[measure] = sums.of_units
+        xx, xp, pp = products[measure]
+        rest = xx.sum() - xx
+        slope = np.divide(xp.sum() - xp, rest, out=np.zeros_like(xp), where=rest > ROUNDING * xx.sum())
+        of_measure[measure] = pp - 2 * slope * xp + slope**2 * xx
+        equal = [
+            (masked.x[pair.first] == masked.x[pair.second])[pair.differs]
+            for pair in relay.pairs(masked, adjusted=False)
+            if pair.residuals is not None
+        ]
+        tied[measure] = float(np.concatenate(equal).mean()) if equal else np.nan
+    return Losses(int(sums.differs.sum()), of_measure, products, pp, tied, sums.units)
+
+
+def _few(losses: Losses) -> str | None:
+    """Return why a cell has no verdicts."""
+    n = len(losses.without)
+    if n < COMPARED_AT_LEAST:
+        return f"{n} {losses.units} have contexts that differ, {COMPARED_AT_LEAST} needed"
+    if not losses.without.any():
+        return "P's differences are the same for all queries"
+    return few(np.ones(n), effective_number(losses.without), (losses.units, losses.units))
+
+
+def _pairs(losses: Losses, answers: Mapping[str, str], declared: str | None) -> Iterator[dict[str, object]]:
+    measures = list(losses.of_measure)
+    pairs = [pair for pair in itertools.combinations(measures, 2) if declared in (None, *pair)]
+    for measure, other in pairs if declared is None else [_first(declared, pair) for pair in pairs]:
+        level = 1 - ALPHA / len(pairs)
+        row = {"measure": measure, "against_measure": other, "n": losses.n, "level": level}
+        yield row | _difference(losses, measure, other, level, answers)
+
+
+def _first(declared: str, pair: tuple[str, str]) -> tuple[str, str]:
+    return pair if pair[0] == declared else pair[::-1]
+
+
+def _difference(
+    losses: Losses, measure: str, other: str, level: float, answers: Mapping[str, str]
+) -> dict[str, object]:
+    """Compare two measures; the measure's r2 minus the other's."""
+    total, few_queries = losses.without.sum(), _few(losses)
+    lead = losses.of_measure[other] - losses.of_measure[measure]
+    lead[np.abs(lead) <= ROUNDING * losses.without.max(initial=0.0)] = 0.0
+    row: dict[str, object] = {"difference": float(lead.sum() / total) if total > 0 else None}
+    undecided = {"verdict": UNDECIDED, "verdict_alone": UNDECIDED}
+    p = 1.0
+    if len(lead) >= QUERIES_AT_LEAST and not is_constant(lead):
+        row["p_value"] = p = float(mean_tests.Means.cautious(lead[:, None]).p_value()[0])
+        ends = mean_tests.ratio_interval(lead, losses.without, 1.0, mean_tests.SKEWNESS, level=level)
+        row |= dict(zip(("low", "high"), ends, strict=True)) if ends else {}
+    if few_queries:
+        return row | {"verdict": TOO_FEW, "verdict_alone": TOO_FEW, "reason": few_queries}
+    if reason := few(lead, units=(losses.units, losses.units)):
+        return row | undecided | {"reason": reason}
+    word, ahead = (ABOVE, measure) if lead.mean() > 0 else (BELOW, other)
+    if p < ALPHA and answers[ahead] != relay.IT_IS:
+        return row | undecided | {"reason": f"{ahead} is ahead, without known relay"}
+    return row | {"verdict": word if p < 1 - level else UNDECIDED, "verdict_alone": word if p < ALPHA else UNDECIDED}
+
+
+def _bounded(pairs: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Bound both verdicts of a panel's ``pairs`` by its parts'."""
+    for column in ("verdict_alone", "verdict"):
+        others = [name for name in ("verdict", "verdict_alone") if name != column]
+        of_parts = {judge: part.drop("p_value", *others).rename({column: "verdict"}, strict=False)
+                    for judge, part in parts.items()}  # fmt: skip
+        own = bounded(pairs.drop(others).rename({column: "verdict"}, strict=False), of_parts)
+        pairs = pairs.with_columns(own["verdict"].alias(column), own["reason"])
+    return pairs
+
+
+def _fits(
+    losses: Losses, answers: Mapping[str, str], pairs: pl.DataFrame, declared: str | None
+) -> Iterator[dict[str, object]]:
+    level, reason = 1 - ALPHA / len(losses.of_measure), _few(losses)
+    for measure, loss in losses.of_measure.items():
+        explained, total = losses.without - loss, losses.without.sum()
+        row: dict[str, object] = {
+            "measure": measure, "n": losses.n, "level": level, "relay": answers[measure],
+            "r2": float(explained.sum() / total) if total > 0 else None, "reason": reason,
+            "share_tied": None if np.isnan(losses.tied[measure]) else losses.tied[measure],
+        }  # fmt: skip
+        row |= correlation(losses.products[measure], level)
+        yield row | {"verdict": TOO_FEW if reason else _standing(measure, answers[measure], pairs, declared)}
+
+
+def correlation(products: Array, level: float) -> dict[str, object]:
+    """Return r and its interval at ``level``: the jackknife over queries or clusters on Fisher's z, with Student's t.
+
+    Args:
+        products: The sums of xx, xp and pp of each query or cluster, shape (3, units).
+        level: The interval's level, 0 to 1.
+
+    Returns:
+        r, low and high, as far as they can be computed.
+    """
+    total, n = products.sum(axis=1), products.shape[1]
+    left = np.column_stack([total, total[:, None] - products])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = left[1] / np.sqrt(left[0] * left[2])
+        z = np.arctanh(r)
+    if not np.isfinite(r[0]):
+        return {}
+    if n < QUERIES_AT_LEAST or not np.isfinite(z).all():
+        return {"r": float(r[0])}
+    values = n * z[0] - (n - 1) * z[1:]
+    reach = special.stdtrit(n - 1, (1 + level) / 2) * values.std(ddof=1) / np.sqrt(n)
+    return {"r": float(r[0]), "low": float(np.tanh(z[0] - reach)), "high": float(np.tanh(z[0] + reach))}
+
+
+def _standing(measure: str, answer: str, pairs: pl.DataFrame, declared: str | None) -> str:
+    """Return the verdict on one measure from the comparisons in its cell."""
+    if answer != relay.IT_IS:
+        return WITHOUT_RELAY
+    own = [(row["verdict"], row["verdict_alone"], ABOVE, BELOW) for row in pairs.filter(measure=measure).to_dicts()]
+    others = pairs.filter(against_measure=measure).to_dicts()
+    turned = [(row["verdict"], row["verdict_alone"], BELOW, ABOVE) for row in others]
+    compared = [*own, *turned]
+    if declared in (None, measure) and all(alone == ahead for _, alone, ahead, _ in compared):
+        return MOST_CLOSELY
+    if any(verdict == behind for verdict, _, _, behind in compared):
+        return BEATEN
+    return CLOSER if turned and declared and turned[0][0] == turned[0][2] else NOT_BEATEN
+
+
+def names_of(rows: Iterable[Mapping[str, object]], *verdicts: str) -> Sequence[str]:
+    """Return the measures whose verdict is one of ``verdicts``."""
+    return [str(row["measure"]) for row in rows if row["verdict"] in verdicts]

@@ -1,0 +1,20 @@
+"""The part of a study's page on the comparison of measures."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.annexes.measure_comparison.outputs import OUTPUTS, PARTS
+from ragrelay.annexes.measure_comparison.sentences import measure_sentences, measures_answer
+from ragrelay.annexes.measure_comparison.study import MeasuresShown
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.display.page import Page
+
+
+def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[MeasuresShown]:
+    """Return a study per dataset, generator and scorer, or none. ``params``: MeasureComparison.page_params."""
+    return MeasuresShown.each(files, params)
+
+
+def values(part: Sequence[MeasuresShown], page: Page, most_rows: int) -> dict[str, Any]:
+    """Return the variables of ``measures.html.j2``. Charts are added to those of ``page``."""
+    return {"measures": page.units("measures", part, measures_answer, measure_sentences, OUTPUTS, PARTS, most_rows)}

@@ -1,0 +1,23 @@
+"""Make the page's tables of compared measures."""
+
+from ragrelay.annexes.measure_comparison.study import MeasuresShown
+from ragrelay.report.display.numbers import count, p_value, share
+from ragrelay.report.display.tables import Table, between, depth, name, numeric, table_of, textual
+
+
+def fit_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
+    """Show each measure in each cell."""
+    return table_of(
+        study["measure_fit"], name("ordering"), depth(chosen=str(study.cell["k"])), name("references"), name("measure"),
+        between("r", "r"), numeric("r²", "r2"), name("verdict"), name("relay"), numeric("tied", "share_tied", share),
+        numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
+    )  # fmt: skip
+
+
+def pair_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
+    """Show each comparison in each cell."""
+    return table_of(
+        study["measure_pairs"], name("ordering"), depth(chosen=str(study.cell["k"])), name("references"),
+        name("measure"), name("against", "against_measure"), between("difference", "difference"), name("verdict"),
+        numeric("p", "p_value", p_value), textual("remark", "reason"), most=most_rows,
+    )  # fmt: skip

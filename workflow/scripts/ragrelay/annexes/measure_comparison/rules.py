@@ -1,0 +1,51 @@
+"""Give rules what they need of the comparison of measures."""
+
+import functools
+
+from ragrelay.annexes.measure_comparison.outputs import RESULT_TABLES
+from ragrelay.annexes.measure_comparison.settings import ComparisonSettings
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key
+
+NAMES = ("dataset", "generator", "scorer")
+
+
+class MeasureComparison:
+    """What the rules that compare measures need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.settings: ComparisonSettings | None = study.settings.compare_measures
+
+    @functools.cached_property
+    def sections(self) -> list[Key]:
+        """Every dataset, generator and scorer; none without the key."""
+        sections = self.study.sections if self.settings else []
+        return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
+
+    def parts(self, scorer: str) -> list[StudyFile]:
+        """Return a panel's pairs without each judge; none for other scorers."""
+        return [RESULT_TABLES[1].file.at(scorer=part) for part in self.study.scoring.parts.get(scorer, ())]
+
+    @functools.cached_property
+    def shown(self) -> dict[str, object] | None:
+        """Plain values for the page: the declared measure, each section's cell, and scorers that count nuggets."""
+        if not self.settings:
+            return None
+        cells = {}
+        for section in self.study.sections:
+            first = section["primary"] or {**self.study.contexts[-1], "references": section["references"][0]}
+            cells[f"{section['dataset']} {section['scorer']}"] = {
+                name: first[name] for name in ("ordering", "k", "references")
+            }
+        nuggets = [name for name in self.study.grid.scorers if self.study.config["scorers"][name]["kind"] == "nuggets"]
+        subtopics = [name for name in self.study.grid.measures if is_subtopic_measure(name)]
+        return {"declared": self.settings.declared, "cells": cells, "nuggets": nuggets, "subtopics": subtopics}
+
+
+@functools.cache
+def of_study(study: StudyOfRules) -> MeasureComparison:
+    """Return what rules need of the comparison of measures in ``study``."""
+    return MeasureComparison(study)

@@ -1,0 +1,51 @@
+"""Hold what the report shows of compared measures: both tables of one dataset, generator and scorer."""
+
+import itertools
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragrelay.analysis.verdicts import ABOVE, BELOW
+from ragrelay.annexes.measure_comparison.closeness import FIT_COLUMNS, PAIR_COLUMNS
+from ragrelay.report.display.shown_tables import ShownTables
+
+
+class MeasuresShown(ShownTables):
+    """The compared measures in one section."""
+
+    COLUMNS: ClassVar = {"measure_fit": FIT_COLUMNS, "measure_pairs": PAIR_COLUMNS}
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """The primary cell: ordering, k and references."""
+        cell: dict[str, Any] = self.params["cells"][f"{self.keys['dataset']} {self.keys['scorer']}"]
+        return cell
+
+    @property
+    def declared(self) -> str | None:
+        """The measure chosen before the study."""
+        declared: str | None = self.params["declared"]
+        return declared
+
+    @property
+    def fits(self) -> pl.DataFrame:
+        """The rows of the primary cell, the largest r first."""
+        return self["measure_fit"].filter(**self.cell).sort("r", descending=True, nulls_last=True)
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """The comparisons in the primary cell."""
+        return self["measure_pairs"].filter(**self.cell)
+
+    @property
+    def joined(self) -> list[list[str]]:
+        """The longest runs of neighbours in r between which no difference is known; none beside a declared measure."""
+        names = self.fits["measure"].to_list()
+        known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
+        apart = {frozenset(pair) for pair in known}
+        runs: list[list[str]] = []
+        for first, last in itertools.combinations(range(len(names)), 2):
+            run = names[first : last + 1]
+            if not any(frozenset(pair) in apart for pair in itertools.combinations(run, 2)):
+                runs.append(run)
+        return [] if self.declared else [run for run in runs if not any({*run} < {*other} for other in runs)]
