@@ -105,6 +105,21 @@ def test_a_missing_receipt_reruns_its_job_and_no_view(study: Sandbox, before: di
     assert {jobs[name].rule for name in running(jobs)} <= {rule, *TABLE.steps["report"]}
 
 
+def test_measures_of_subtopics_rerun_no_answer_and_no_score(study: Sandbox, before: dict[str, Job]) -> None:
+    """Nor do they prepare the collection again, where the subtopics come from elsewhere than its judgements."""
+
+    def covered(study: Changes) -> None:
+        study.grid(measures=["nDCG", "StRecall", "alpha_nDCG(alpha=0.9)"])
+        study.entry("datasets", "small", subtopics="hops")
+
+    with changed(study, covered):
+        jobs = graph(study, TARGETS)
+    rules = {jobs[name].rule for name in running(jobs)}
+    assert rules >= {"prepare_subtopics", "measure_retrieval", "analyse_transmission"}
+    steps = ("collection", "index", "runs", "prompts", "generation", "views", "references", "scoring", "scores")
+    assert not rules & {rule for step in steps for rule in TABLE.steps[step]}
+
+
 def test_generation_runs_alone(study: Sandbox) -> None:
     """`--until` goes no further."""
     with changed(study, CHANGES["generator edited"]["demo-lm: temperature"]):

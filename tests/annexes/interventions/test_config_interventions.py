@@ -47,6 +47,15 @@ def test_defaults_are_the_grids() -> None:
                           "seed": 0}  # fmt: skip
 
 
+def test_a_measure_of_subtopics_comes_later() -> None:
+    config = yaml.safe_load(CONFIG)
+    config["datasets"]["demo"]["subtopics"] = "hops"
+    keys = {"datasets": config["datasets"], "interventions": swap()}
+    with pytest.raises(InputError, match=r"grid.measures': found 'StRecall' first, a measure of subtopics, which no"):
+        study(grid={"measures": ["StRecall", "nDCG"]}, **keys)
+    assert study(grid={"measures": ["nDCG", "StRecall"]}, **keys).config["interventions"]
+
+
 def test_contexts_whose_texts_a_processor_changes_are_refused() -> None:
     config = yaml.safe_load(CONFIG)
     processed = {"kind": "processed", "of": "bm25", "processor": {"kind": "nearest_sentences", "tokens": 5}}

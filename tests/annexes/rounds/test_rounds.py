@@ -228,12 +228,13 @@ def test_equal_lists_have_no_slope_in_their_step() -> None:
     assert made.filter(step=1)["slope"].item() == made.filter(pl.col("step").is_null())["slope"].item()
 
 
-def refused(**keys: Any) -> str:
+def refused(measures: tuple[str, ...] = ("nDCG",), **keys: Any) -> str:
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     rounds = {"rounds": 3, "reference": "bm25", "retrievers": ["dense"], "k": 2, **keys}
     own = {"kind": "run", "path": "mine.run"}
     config["retrievers"] |= {"own": own, "fused": {"kind": "fusion", "retrievers": ["bm25", "own"]}}
-    config["grid"] |= {"retrievers": ["bm25", "dense", "rel", "own", "fused"], "k": [1, 2]}
+    config["grid"] |= {"retrievers": ["bm25", "dense", "rel", "own", "fused"], "k": [1, 2], "measures": [*measures]}
+    config["datasets"]["demo"]["subtopics"] = "hops"
     (Path("mine.run")).touch()
     with pytest.raises(InputError) as error:
         Study({**config, "rounds": rounds}, Path(), [ROOT / "config/prompts"])
@@ -245,6 +246,7 @@ def refused(**keys: Any) -> str:
     [
         ({"k": 5}, "config key 'rounds.k': found 5; expected one of 1, 2, as in the grid"),
         ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected one of nDCG, as in the grid"),
+        ({"measures": ("StRecall", "nDCG")}, "'rounds.measure': found 'StRecall', a measure of subtopics; expected"),
         ({"retrievers": ["nrel"]}, "config key 'rounds.retrievers': found 'nrel'; expected one of bm25, dense"),
         ({"retrievers": ["bm25"]}, "found 'bm25', the reference; expected other retrievers"),
         ({"retrievers": ["rel"]}, "found 'rel', which the judgements choose; expected a retriever that searches"),

@@ -59,7 +59,8 @@ class Data:
 
     def holes(self, primary: Primary | None = PRIMARY) -> pl.DataFrame:
         judged = JudgedRankings(self.rankings, self.qrels, RELEVANT)
-        return holes(self.utility, self.measured(self.qrels), self.contexts, KINDS, judged, primary)
+        measured = self.measured(self.qrels).with_columns(measure=pl.lit(primary.measure if primary else "nDCG"))
+        return holes(self.utility, measured, self.contexts, KINDS, judged, primary)
 
 
 def test_the_scenarios_are_relay_on_measures_of_these_judgements() -> None:
@@ -130,6 +131,7 @@ def test_lists_measured_together_have_the_measures_of_each_alone(measure: str) -
 def test_there_are_no_rows_where_few_passages_lack_a_judgement_or_nothing_is_compared() -> None:
     assert Data(2).holes().is_empty() and Data(0).holes().is_empty()
     assert Data(8).holes(None).is_empty()
+    assert Data(8).holes(PRIMARY._replace(measure="StRecall")).is_empty(), "a hole has no subtopic"
     assert not Data(8).holes().is_empty()
 
 

@@ -365,6 +365,15 @@ def test_a_keys_description_is_told_to_people(digest: Callable[..., str]) -> Non
     assert digest({"ragrelay/deepest.py": keys.format("number").replace("ge=0", "ge=1")}) != before
 
 
+def test_a_key_that_no_job_reads_counts_for_nothing(digest: Callable[..., str]) -> None:
+    keys = "class A:\n    k: int = 1\n"
+    before = digest({"ragrelay/deepest.py": keys})
+    marked = keys + "    more: {} = Field({}, description='{}')\n"
+    told = digest({"ragrelay/deepest.py": marked.format("Annotated[bool | None, OUTSIDE_JOBS]", None, "A key.")})
+    assert told == before
+    assert digest({"ragrelay/deepest.py": marked.format("bool | None", None, "A key.")}) != before
+
+
 def test_imports_for_types_alone_are_not_followed(digest: Callable[..., str]) -> None:
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragrelay.unrelated import x\nvalue = 3\n"
     before = digest({"ragrelay/deepest.py": typed})
@@ -412,6 +421,10 @@ def test_the_real_scripts() -> None:
     assert {"ragrelay.retrieval.trec:write_run", "ragrelay.base.io.hashing:text_hash"} <= names
     assert not any("analysis" in name or "report" in name or "scoring" in name for name in names)
     assert not any("retrievers." in name for name in names), "a kind is named by its job"
+    of_kind = codedigest.Code(codedigest.SCRIPTS).reached(
+        "retrieval/build_run.py", ["ragrelay.collection.sources.ir_datasets"]
+    )
+    assert not any("analysis" in module or "report" in module for module, _ in of_kind)
 
 
 def test_no_real_script_follows_the_words_of_a_column(scripts: Path, before: dict[str, str]) -> None:
