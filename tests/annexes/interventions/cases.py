@@ -2,7 +2,7 @@
 
 from tests.support.changes import Changes
 
-CEILING = {"annex interventions": 3150}  # tests of it that the core had; relay's remark; public names' Args
+CEILING = {"annex interventions": 3200}  # tests of it that the core had; relay's remark; public names' Args; subtopics
 CONFIG = {
     "optional": {
         "interventions": {
