@@ -201,7 +201,7 @@ def found(case: Case, n: int, draws: int) -> dict[str, float]:
             "declared": _claimed(of_declared),
             "most closely": bool(most),
             "another most closely": any(name not in case.followed for name in most),
-            "largest": max(fits, key=lambda row: row["r"])["measure"] in case.followed,
+            "largest": max(fits, key=lambda row: row["r"] or -1.0)["measure"] in case.followed,
             "beaten": any(verdicts.get(name) == BEATEN for name in case.followed),
             "list": sum(verdict in (NOT_BEATEN, MOST_CLOSELY) for verdict in verdicts.values()),
             "followed pair": _claimed(both),

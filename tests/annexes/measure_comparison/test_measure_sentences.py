@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import polars as pl
 import pytest
 from ragrelay.analysis import relay
 from ragrelay.annexes.measure_comparison.closeness import compare_measures
 from ragrelay.annexes.measure_comparison.figures import fit_of_measures
 from ragrelay.annexes.measure_comparison.page_tables import fit_table, pair_table
-from ragrelay.annexes.measure_comparison.sentences import measure_sentences, measures_answer
+from ragrelay.annexes.measure_comparison.sentences import heading, measure_sentences, measures_answer
 from ragrelay.annexes.measure_comparison.study import MeasuresShown
 
 from tests.annexes.measure_comparison.test_closeness import CELL, Cells, made, relayed
@@ -89,7 +88,14 @@ def test_the_figure_joins_measures_without_a_known_difference() -> None:
     assert shown(cells, "close").joined == []
 
 
+def test_the_heading_is_true_of_every_section() -> None:
+    closest = measures_answer(shown(made(n=100)))
+    unknown = measures_answer(shown(made(n=100), answers={"close": relay.NOT_KNOWN}))
+    assert heading([closest, closest]) == closest.strong
+    assert heading([closest, unknown]) == "The answer differs between datasets, generators or scorers"
+
+
 def test_tables_have_a_row_per_measure_and_pair() -> None:
     study = shown(made())
     assert len(fit_table(study).rows) == len(pair_table(study).rows) == 3
-    assert isinstance(study["measure_pairs"], pl.DataFrame)
+    assert [row[3] for row in fit_table(study).rows] == study.fits["measure"].to_list()

@@ -13,7 +13,7 @@ from ragrelay.report.display.charts import INK, Panels, Spec, Theme
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
 
-COLOUR, TITLE = "#1b6ca8", "r between differences in the measure and in P"
+COLOUR, TITLE = "#1b6ca8", "r"
 ROW, BAR = 24, 0.03
 """The height of a measure's row, and the distance between bars as a share of the axis."""
 

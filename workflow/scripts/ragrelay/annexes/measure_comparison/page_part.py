@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.annexes.measure_comparison.outputs import OUTPUTS, PARTS
-from ragrelay.annexes.measure_comparison.sentences import measure_sentences, measures_answer
+from ragrelay.annexes.measure_comparison.sentences import heading, measure_sentences, measures_answer
 from ragrelay.annexes.measure_comparison.study import MeasuresShown
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
@@ -17,4 +17,5 @@ def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> lis
 
 def values(part: Sequence[MeasuresShown], page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variables of ``measures.html.j2``. Charts are added to those of ``page``."""
-    return {"measures": page.units("measures", part, measures_answer, measure_sentences, OUTPUTS, PARTS, most_rows)}
+    units = page.units("measures", part, measures_answer, measure_sentences, OUTPUTS, PARTS, most_rows)
+    return {"measures": units, "measures_heading": heading([unit["answer"] for unit in units])}

@@ -1,5 +1,7 @@
 """Make the page's tables of compared measures."""
 
+import polars as pl
+
 from ragrelay.annexes.measure_comparison.study import MeasuresShown
 from ragrelay.report.display.numbers import count, p_value, share
 from ragrelay.report.display.tables import Table, between, depth, name, numeric, table_of, textual
@@ -7,8 +9,9 @@ from ragrelay.report.display.tables import Table, between, depth, name, numeric,
 
 def fit_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
     """Show each measure in each cell."""
+    rows = study["measure_fit"].sort("ordering", "k", "references", pl.col("r").neg(), nulls_last=True)
     return table_of(
-        study["measure_fit"], name("ordering"), depth(chosen=str(study.cell["k"])), name("references"), name("measure"),
+        rows, name("ordering"), depth(chosen=str(study.cell["k"])), name("references"), name("measure"),
         between("r", "r"), numeric("r²", "r2"), name("verdict"), name("relay"), numeric("tied", "share_tied", share),
         numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
     )  # fmt: skip

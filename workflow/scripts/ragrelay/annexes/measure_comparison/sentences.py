@@ -1,5 +1,7 @@
 """Say which measure follows the answers most closely, or which measures no other beats."""
 
+from collections.abc import Sequence
+
 from ragrelay.analysis import relay
 from ragrelay.analysis.verdicts import ABOVE, BELOW, TOO_FEW
 from ragrelay.annexes.measure_comparison.closeness import (
@@ -27,6 +29,12 @@ def measures_answer(study: MeasuresShown) -> Conclusion:
     key = ("ordering", "k", "references", "measure")
     facts = [TableRow(RESULT_TABLES[0], study.keys, row, key) for row in rows]
     return Conclusion(*HEADING, said, numbers, facts=tuple(facts))
+
+
+def heading(answers: Sequence[Conclusion]) -> str:
+    """Write the heading over the answers of all sections, which may differ."""
+    said = {answer.strong for answer in answers}
+    return said.pop() if len(said) == 1 else "The answer differs between datasets, generators or scorers"
 
 
 def measure_sentences(study: MeasuresShown) -> list[str]:
