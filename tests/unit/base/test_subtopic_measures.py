@@ -167,10 +167,11 @@ def test_the_order_of_rows_decides_nothing(passages: int) -> None:
 
 
 def test_of_equal_gains_the_first_docno_comes_first() -> None:
-    """After a, the gains of b are those of c; only c leaves a subtopic to d."""
-    table = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]], float)
-    gains = np.array([2, 1, 1, 0.5]) / np.log2([2, 3, 4, 5])
+    """The first two are equal; had the second come first, the third would have gained 2."""
+    table = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]], float)
+    gains = np.array([2, 1.5, 1.5]) / np.log2([2, 3, 4])
     assert greedy_ideal(table, 0.5, 9) == pytest.approx(np.cumsum(gains), abs=1e-12)
+    assert exact_ideal(table, 0.5)[1] == pytest.approx(2 + 2 / np.log2(3), abs=1e-12)
 
 
 def test_several_levels_and_alphas_at_once_are_those_of_single_calls() -> None:
@@ -229,7 +230,7 @@ def test_names() -> None:
         "alpha_nDCG(alpha=1.5)": "alpha from 0 to 1",
         "alpha_nDCG(alpha='high')": "a measure of ir_measures",
         "alpha_nDCG(judged_only=True)": "complete rankings",
-        "StRecall@5": "without cutoff",
+        "StRecall@5": "a cutoff",
         "ERR_IA": "StRecall or alpha_nDCG, or a measure of judged passages",
     }.items(),
 )
