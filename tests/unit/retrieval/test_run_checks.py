@@ -63,7 +63,7 @@ def test_measures_that_join_are_checked_against_the_labels_once(
     (folder / "qrels.txt").write_text("q1 0 d1 3\nq2 0 d2 12\n")
     for _ in range(2):
         with pytest.raises(
-            InputError, match=f"qrels of {folder}: found label 12; expected labels up to 4, .* ERR takes"
+            InputError, match=f"qrels of {folder}: found label 12; expected labels up to 4, .* ERR accepts"
         ):
             check_joined([], ["nDCG", "ERR"], dataset, tmp_path)
 
