@@ -43,14 +43,14 @@ class Interval(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """A statistic of several pairs of columns."""
+    """A statistic's values for several pairs of columns."""
 
     values: Array
-    """(pairs,) in the sample."""
+    """(pairs,): values in the sample."""
     draws: Array
-    """(resamples, pairs)."""
+    """(resamples, pairs): values in the resamples."""
     jackknife: Array
-    """(n, pairs) without each query in turn."""
+    """(n, pairs): values without each query in turn."""
 
 
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
@@ -77,9 +77,9 @@ def bootstrap_intervals(
 ) -> list[Interval]:
     """Compute intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
 
-    ``names``: of each pair's columns, for reasons. No column may be constant, and all have the same length n; all
-    pairs use the same resamples of queries.
-    Kendall's tau and the jackknife of the rank coefficients need n x n values, so keep n below about 1,000.
+    ``names``: the names of each pair's columns, for reasons. No column may be constant, and all have the same length n;
+    all pairs use the same resamples of queries. Kendall's tau and the jackknife of the rank coefficients need n x n
+    values, so keep n below about 1,000.
     """
     if not pairs:
         return []
@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Name the column of which most values are equal, with their number; just a column if none are given."""
+    """Name the column with the most equal values, and their number; if no columns are given, just say "a column"."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -149,7 +149,7 @@ def bca_interval(
     """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
     ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
-    each query; NaN means undefined. ``columns``: the statistic's, by name, for reasons. The tail is
+    each query; NaN means undefined. ``columns``: the statistic's columns, keyed by name, for reasons. The tail is
     Phi(sqrt(n / (n - 1)) t) in place of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
     freedom (Hesterberg 2015, The American Statistician 69). This corrects for the bootstrap variance, which is too
     small by the factor (n - 1) / n.
@@ -185,7 +185,7 @@ def jackknife_error(jackknife: Array) -> float:
 
 
 class Tested(NamedTuple):
-    """A correlation's 95% interval and p-value of 0, both by the same method; all None where it gives none."""
+    """A correlation's 95% interval and p-value (null hypothesis 0) by one method; all None if it gives none."""
 
     low: float | None
     high: float | None
@@ -195,8 +195,8 @@ class Tested(NamedTuple):
 def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = None) -> Tested:
     """Compute a correlation's interval and test on Fisher's z: Student's t with the jackknife standard error.
 
-    ``jackknife`` (n,) holds the correlation without each query, or each cluster of queries. Returns Nones if none of
-    them changes the correlation, or if it is undefined without one. ``degrees`` of freedom: by default n - 1.
+    ``jackknife`` (n,) holds the correlation without each query, or each cluster of queries. Returns Nones if no
+    omission changes the correlation, or if one leaves it undefined. ``degrees`` of freedom: by default n - 1.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)
@@ -222,7 +222,7 @@ def _expanded_tail(n: int, level: float) -> float:
 
 
 def _below(draws: Array, value: float) -> float:
-    """Return the share of ``draws`` below ``value``; those equal to it up to rounding count half."""
+    """Return the share of ``draws`` below ``value``; draws equal to it up to rounding count half."""
     ties = np.abs(draws - value) <= coefficients.ROUNDING
     return float((np.count_nonzero((draws < value) & ~ties) + ties.sum() / 2) / len(draws))
 

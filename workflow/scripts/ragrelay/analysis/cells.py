@@ -1,4 +1,4 @@
-"""Read a table's numbers cell by cell in one pass: a filter or a frame per cell would take longer than its sums."""
+"""Read a table's numbers cell by cell in one pass: filtering or building a frame per cell would take longer."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rows that come in clusters: those of queries in a table, a slope's test, and rho without each query in turn."""
+"""Handle clustered rows: clusters of queries in tables, a slope's test, and rho without each query in turn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,14 +11,14 @@ from scipy import special
 from ragrelay.analysis.coefficients import ROUNDING, Array
 
 WITHIN = 0.5
-"""Correlation between rows of a cluster that the degrees of freedom assume."""
+"""The within-cluster correlation that the degrees of freedom assume."""
 
 
 CLUSTER = "cluster"
 NOT_BY_CLUSTER = "queries come in clusters, and this is for independent ones"
-"""Why a row has neither interval nor p-value."""
+"""The reason for a row without interval and p-value."""
 Clusters = Mapping[str, int]
-"""The number of each query's cluster, by qid; of independent queries, None stands in its place."""
+"""Each query's cluster number, keyed by qid; None instead if queries are independent."""
 Indexes = npt.NDArray[np.intp]
 
 
@@ -29,31 +29,31 @@ def cluster_column(clusters: Clusters | None) -> pl.Expr:
 
 
 def of_queries(qids: pl.Series, clusters: Clusters | None) -> Indexes | None:
-    """Return the number of the cluster of each of ``qids`` (n,); None if queries are independent."""
+    """Return the cluster number of each of ``qids`` (n,); None if queries are independent."""
     return None if clusters is None else qids.replace_strict(clusters).to_numpy().astype(np.intp)
 
 
 def indexes(column: Array) -> Indexes | None:
-    """Return the numbers of clusters from a column of ``cluster_column`` (n,); None if queries are independent."""
+    """Return cluster numbers (n,) from a column made by ``cluster_column``; None if queries are independent."""
     return None if not len(column) or np.isnan(column).any() else column.astype(np.intp)
 
 
 def effective_number(sizes: npt.NDArray[Any]) -> float:
-    """Return how many equal clusters count as much as clusters of these ``sizes``: (sum)² / sum of squares."""
+    """Return how many equally large clusters are worth clusters with these ``sizes``: (sum)² / sum of squares."""
     return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
 
 
 def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return ``table`` with nulls in ``columns``, which take queries as independent, and the ``reason``, if it has any.
+    """Return ``table`` with nulls in ``columns``, which assume independent queries, and with the ``reason``.
 
-    A row that has another reason keeps it.
+    A row that already has a reason keeps it.
     """
     nulls = table.with_columns(pl.lit(None, table.schema[name]).alias(name) for name in columns)
     return nulls.with_columns(pl.col("reason").fill_null(NOT_BY_CLUSTER)) if "reason" in nulls.columns else nulls
 
 
 class ClusteredSlope(NamedTuple):
-    """The two-sided p-value of a slope of 0, the test's degrees of freedom and error; None where there is no test."""
+    """The two-sided p-value (null hypothesis: slope 0), degrees of freedom and error; None if there is no test."""
 
     p_value: float | None
     df: float | None

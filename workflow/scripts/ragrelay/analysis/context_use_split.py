@@ -29,7 +29,7 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 ALL = "all retrievers"
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
-"""Name to (the context was good, it was used)."""
+"""Each name with two truth values: the context was good, the context was used."""
 GROUP_WORDS = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
                "poor_unused": "poor, not used"}  # fmt: skip
 TABLE = {

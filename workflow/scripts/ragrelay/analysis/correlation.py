@@ -98,18 +98,18 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """One cell's paired columns (n,), its names and counts, and the ``reason`` if it has no coefficient."""
+    """A cell's paired columns (n,), its names and counts, and the ``reason`` if it has no coefficient."""
 
     names: dict[str, Any]
     utility: Array
     measure: Array
     reason: str | None
     cluster: Indexes | None = None
-    """(n,) the number of each query's cluster; None where queries are independent."""
+    """(n,): each query's cluster number; None if queries are independent."""
 
     @property
     def digest(self) -> bytes:
-        """Hash the data: cells share a digest if their data are equal, as both subsets are where no P_0 is low."""
+        """Hash the data. Cells with equal data share a digest, such as both subsets if no P_0 is low."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
@@ -140,8 +140,8 @@ def transmission(
     correction. No interval of r keeps its coverage on skewed columns (docs/methods.md).
 
     With ``clusters`` (see Transmission) test and interval of all coefficients are those of the jackknife over clusters
-    on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then takes as
-    many clusters as a mean's does; there is neither p_permutation nor ``detectable``.
+    on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as
+    many clusters as a verdict on a mean; p_permutation and ``detectable`` are missing.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
@@ -172,7 +172,7 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
 
 
 def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, object]:
-    """Compute a coefficient's row where queries come in clusters."""
+    """Compute a coefficient's row if queries form clusters."""
     value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
     row: dict[str, object] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
     if len(sizes) < CLUSTERS_AT_LEAST:
@@ -188,7 +188,7 @@ def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dic
 def _verdict(
     coefficient: str, cell: PairedColumns, low: float | None, high: float | None, p_value: float | None
 ) -> dict[str, object]:
-    """Return the verdict and its remark; none of a coefficient without verdicts."""
+    """Return the verdict and its remark; none for a coefficient without verdicts."""
     if coefficient != DECIDES or p_value is None:
         return {}
     sizes = None if cell.cluster is None else np.unique(cell.cluster, return_counts=True)[1]
@@ -227,7 +227,7 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | 
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
-    """Return why these columns (n,) have no correlation, or None if they have one. ``name`` is the measure's."""
+    """Return why these columns (n,) have no correlation, or None if they have one. ``name`` is the measure's name."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
@@ -243,8 +243,8 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     """Make the verdicts of ``correlations`` (of with_adjusted) undecided, with a remark, where Holm's p is 5% or more.
 
-    So no verdict of a page is one that the page's count after Holm's correction leaves out. A remark also says where
-    the test rejects after the correction, and the interval includes 0.
+    So every verdict on a page is included in the page's count after Holm's correction. A remark also marks rows where
+    the test rejects after the correction but the interval includes 0.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)

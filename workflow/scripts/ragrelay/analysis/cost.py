@@ -1,4 +1,4 @@
-"""Compute what answers cost from the store, whichever study made them: its rows and the metadata of its parts."""
+"""Compute answers' cost from the store's rows and parts' metadata, whichever study made them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,13 +34,13 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed): columns SCHEMA.
 
-    There is a row per retriever and k; one per retriever with k null; and one for all, which counts each answer once
-    (retrievers share some). If the store has none of the answers, as when they are imported, there is no row.
-    ``device_seconds`` are the seconds of the store's parts, times the ``devices`` of an engine and the engines of the
-    job (on a CPU the engines share it), spread evenly over the answers of all these parts by one engine and device: the
-    first answers of a batch to finish waited for the others. They exclude starting the engine, and are null per k,
-    because a long context takes more than an even share. Tokens are null if the endpoint did not count those of an
-    answer.
+    There is a row per retriever and k; one per retriever with k null; and one for all retrievers, which counts each
+    answer once (retrievers share some). If the store has none of the answers, for example because they are imported,
+    there is no row. ``device_seconds`` are the seconds of the store's parts, times the ``devices`` of an engine and the
+    engines of the job (on a CPU the engines share it), spread evenly over the answers of all these parts by one engine
+    and device: the first answers of a batch to finish waited for the others. They exclude starting the engine, and are
+    null per k, because a long context takes more than an even share. Tokens are null if the endpoint did not count an
+    answer's tokens.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

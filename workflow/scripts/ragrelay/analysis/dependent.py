@@ -75,7 +75,7 @@ class Contrast:
 
     comparison: str
     ends: tuple[ContextCell, ContextCell]
-    """The two cells that the row names."""
+    """The two cells that the row compares."""
     weights: Mapping[ContextCell, float]
     """Each cell's weight in the difference."""
 

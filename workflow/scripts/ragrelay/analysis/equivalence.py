@@ -93,10 +93,10 @@ def equivalences(
     times the skewness; ``low`` and ``high`` bound their 90% interval. p_holm and p_not_worse_holm adjust over the
     retrievers of a cell (``family``). A row without a test has a ``reason``.
 
-    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high. Its level is 1 - 5% / m for
-    the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05. The
-    ``primary`` pair is tested alone, at 95%, and isn't one of the m.
-    The levels of Holm's steps do not hold for verdicts on the margin (docs/methods.md).
+    The ``verdict`` (see verdicts) follows from the interval ``verdict_low`` to verdict_high. Its level is 1 - 5% / m
+    for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05.
+    The ``primary`` pair is tested alone, at 95%, and isn't one of the m. The levels in Holm's steps are not valid for
+    verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -134,7 +134,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute WORDS for the mean of each of ``columns`` of differences; all intervals together cover with 95%.
 
-    ``clusters``: the cluster of each query of each column, or None for a column of independent queries.
+    ``clusters``: each query's cluster for each column, or None for a column of independent queries.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
@@ -162,7 +162,7 @@ def words_of(
 
 
 def difference(p: Array, against: Array) -> Array:
-    """Return p - against (n,), NaN where either is missing, and 0 where they differ only by rounding of the means."""
+    """Return p - against (n,), NaN where either is missing, and 0 where they differ only by rounding."""
     differences: Array = p - against
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return differences
@@ -176,7 +176,7 @@ def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
     """Return whether a column of differences can be tested: enough queries, and not all differences are equal.
 
-    With the ``cluster`` of each query there must be as many clusters, and their means must differ.
+    If ``cluster`` gives each query's cluster, there must be enough clusters, and their means must differ.
     """
     if cluster is None:
         return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)

@@ -87,9 +87,9 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
     Both means are over the queries with both a P and a P_0. ``p_verdict`` belongs to the test that gives the verdict
     (mean_tests: the larger of Student's and Hall's, with 1.75 times the skewness), ``low`` and ``high`` to its 95%
     interval. The verdict is the sign of the mean difference if that interval excludes 0, else undecided. It is too few
-    queries below 12 queries, or below 8 with a difference. Below 5 queries there is no test, but a ``reason``. With
-    ``clusters`` (see Transmission) the tests are mean_tests.ClusterMeans, and what takes queries as independent is
-    null: d_z, t, and all p-values but p_verdict.
+    queries with fewer than 12 queries, or fewer than 8 with a difference. With fewer than 5, there is a ``reason`` and
+    no test. With ``clusters`` (see Transmission) the tests are mean_tests.ClusterMeans, and statistics that assume
+    independent queries are null: d_z, t, and all p-values but p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Vary the labels of holes, passages in contexts without a judgement, to see how much relay's slope depends on them."""
+"""Vary the labels of holes (unjudged passages in contexts) to see how much relay's slope depends on them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
 
 SWEEPS = 12
-"""The search for a labelling takes at most so many steps; it ends earlier if no step helps."""
+"""Maximum steps in the search for a labelling; it ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
 TABLE: Columns = {
     "ordering": text("the primary comparison's ordering"),
@@ -42,9 +42,9 @@ _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason
 
 
 class Holes(NamedTuple):
-    """H passages without a judgement: their ``query`` (H,), and ``hole``, ``ranking``, ``rank`` of each occurrence.
+    """H unjudged passages: their ``query`` (H,), and ``hole``, ``ranking``, ``rank`` of each occurrence.
 
-    A passage occurs once per context that shows it.
+    A passage occurs once in each context that shows it.
     """
 
     query: npt.NDArray[np.intp]
@@ -73,12 +73,12 @@ def holes(
     Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which more
     than HOLES_ABOVE of the passages in the rankings' contexts have no judgement. A hole gets the label
     ``judged.relevant`` or none, and the measure of all rankings of its query is computed again. P doesn't change,
-    because a passage without a judgement is no reference.
+    because an unjudged passage is never a reference.
 
     A search finds the lowest and highest slopes (Dinkelbach 1967, on a ratio of sums). Given the current slope b, a
-    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer
-    p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
-    So these labellings exist, but others may have still lower or higher slopes.
+    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer p
+    - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
+    These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
@@ -161,7 +161,7 @@ class LabelledLists:
         self.known = pl.DataFrame(schema={"like": pl.String, "value": pl.Float64})
 
     def __call__(self, relevant: Flags, queries: Flags, x: Array) -> Array:
-        """Return ``x`` with the measure of ``queries`` computed again; a query without a measure still has none."""
+        """Return ``x`` with the measure of ``queries`` computed again; a query without a measure keeps none."""
         changed = self.shown.filter(pl.Series(queries)[self.shown["query"]])
         added = self.passages.filter(pl.Series(relevant)).select("qid", "docno", label=pl.lit(self.relevant, pl.Int64))
         flags = pl.DataFrame({"hole": self.passages["hole"], "relevant": relevant})
@@ -195,7 +195,7 @@ def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
 
 
 def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: LabelledLists) -> tuple[Flags, Array]:
-    """Search for the largest ``sign`` times the slope; return which holes are relevant there, and the measure."""
+    """Search for the largest ``sign`` times the slope; return the holes that are relevant there, and the measure."""
     on = np.zeros(len(at.query), bool)
     x = cell.x
     own = _parts(with_measure(cell, x), adjusted)

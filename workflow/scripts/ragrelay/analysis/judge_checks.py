@@ -56,8 +56,8 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
     """Compute a row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
 
-    ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the first three columns.
-    The unit is the query. A change is averaged over a query's answers or passages and tested as a gain is
+    ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the table's first three columns. The
+    unit is the query. A change is averaged over a query's answers or passages and tested like a gain
     (analysis.mean_tests). rho is over all answers or passages, with a jackknife interval over queries.
     """
     rows = []

@@ -13,7 +13,7 @@ METHOD = "jackknife over queries, Student's t"
 
 
 class Kappa(NamedTuple):
-    """Cohen's kappa and its 95% interval, each (...); NaN where it is undefined."""
+    """Cohen's kappa and its 95% interval, each of shape (...); NaN where undefined."""
 
     value: Array
     low: Array

@@ -1,11 +1,11 @@
-"""Name the labellings of passages without a judgement, and read the answer on relay that each gives."""
+"""Name the labellings of unjudged passages, and read each labelling's answer on relay."""
 
 import polars as pl
 
 from ragrelay.analysis import relay
 
 HOLES_ABOVE = 0.05
-"""Holes are examined if more than this share of the passages have no judgement."""
+"""Holes are examined if more than this share of the passages is unjudged."""
 NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "highest slope"
 
 

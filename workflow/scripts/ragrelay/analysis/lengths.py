@@ -24,13 +24,13 @@ TABLE = {
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""
 MISSING = (pl.col("n") - pl.col("stop") - pl.col("length") - pl.col("other")).alias("missing")
-"""Of rows of lengths.csv, or of their sums: the answers that are missing."""
+"""The missing answers in rows of lengths.csv, or in their sums."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from the rows of answer files; the answer of a missing one is null.
+    """Compute a row per cell (columns TABLE) from the rows of answer files; a missing answer is null.
 
-    Answers of several seeds are ``alike`` at a temperature of 0, or if each call starts from the same random state.
+    Answers for several seeds are ``alike`` at temperature 0, or if each call starts from the same random state.
     """
     made, reason = pl.col("answer").is_not_null(), pl.col("finish_reason")
     tokens = pl.col("answer_tokens").filter(made)

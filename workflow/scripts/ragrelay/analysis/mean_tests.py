@@ -21,7 +21,7 @@ from ragrelay.analysis.correlation import CONSTANT
 METHOD = "Student's t and Hall's, the more cautious"
 METHOD_OF_CLUSTERS = f"{METHOD}, over sums of clusters"
 SKEWNESS = 1.75
-"""Factor on the skewness in tests for verdicts: a small sample shows less skewness than there is."""
+"""Factor on the skewness in tests for verdicts: a small sample underestimates skewness."""
 # Below this |skewness| Hall's transformation is the identity but for rounding.
 NO_SKEWNESS = 1e-8
 Number = TypeVar("Number", float, Array)
@@ -80,7 +80,7 @@ class Means(NamedTuple):
         return np.maximum(*(special.stdtr(self.df, statistic) for statistic in self._statistics(null)))
 
     def p_value(self, null: float = 0.0) -> Array:
-        """Return two-sided p-values; they are below 0.05 where the 95% interval excludes ``null``."""
+        """Return two-sided p-values; they are below 0.05 if the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
     def p_student(self) -> float:
@@ -108,11 +108,11 @@ class Means(NamedTuple):
 
 
 class ClusterMeans(NamedTuple):
-    """The mean over queries that come in clusters: sums of the column and numbers of queries, both (clusters,).
+    """The mean over clustered queries: sums of the column and numbers of queries, both (clusters,).
 
     A mean of ``null`` is tested by the sums less null x size, whose mean over clusters is then 0: Student's t and
-    Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of size² is how many equal clusters count as
-    much; Student's distribution has n_eff - 1 degrees of freedom, since few large clusters may decide.
+    Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of size² is the equivalent number of equal
+    clusters; Student's distribution has n_eff - 1 degrees of freedom, since few large clusters may decide.
     """
 
     sums: Array
@@ -120,14 +120,14 @@ class ClusterMeans(NamedTuple):
 
     @classmethod
     def of(cls, column: Array, cluster: npt.NDArray[np.intp]) -> "ClusterMeans":
-        """Add up ``column`` (n,) by ``cluster`` (n,), the index of each query's."""
+        """Sum ``column`` (n,) by ``cluster`` (n,), the index of each query's cluster."""
         sizes = np.bincount(cluster)
         sums: Array = np.bincount(cluster, column).astype(np.float64)
         return cls(sums[sizes > 0], sizes[sizes > 0].astype(np.float64))
 
     @property
     def counted(self) -> Array:
-        """Sums (clusters,), those that only rounding keeps from 0 as 0."""
+        """Sums (clusters,); sums that differ from 0 only by rounding are 0."""
         return np.where(np.abs(self.sums) > CONSTANT * self.sizes, self.sums, 0.0)
 
     @property
@@ -137,7 +137,7 @@ class ClusterMeans(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the mean over queries: that of a ratio of two sums over clusters."""
+        """The standard error of the mean over queries, as for a ratio of two sums over clusters."""
         count, mean = len(self.sums), self.sums.sum() / self.sizes.sum()
         residuals = self.sums - mean * self.sizes
         return float(np.sqrt(count / (count - 1) * (residuals**2).sum()) / self.sizes.sum())
@@ -171,15 +171,15 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Return the moments of one ``column`` (n,) for tests of verdicts, with the ``cluster`` (n,) of each query if any.
+    """Return the moments of one ``column`` (n,) for tests of verdicts, with each query's ``cluster`` (n,) if any.
 
-    Their p-values and ends of intervals have the shape (1,).
+    Their p-values and interval ends have the shape (1,).
     """
     return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
 
 
 def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
-    """Say why ``differences`` (n,), with the ``cluster`` (n,) of each query if any, are too few; None if not."""
+    """Return why ``differences`` (n,), with each query's ``cluster`` (n,) if any, are too few; None if enough."""
     if cluster is None:
         return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)
@@ -187,12 +187,12 @@ def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str 
 
 
 def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
-    """Return whether there is no reason of ``few``."""
+    """Return whether there are enough differences: ``few`` gives no reason."""
     return few(differences, cluster) is None
 
 
 def end(value: float) -> float | None:
-    """Return an end of an interval; None where it is unbounded."""
+    """Return an end of an interval; None if it is unbounded."""
     return float(value) if np.isfinite(value) else None
 
 

@@ -42,8 +42,8 @@ def with_adjusted(
 
     A family is all tests with equal values in the columns ``family``; its size counts those with the first of the
     p-values. Holm (1979) bounds the chance of any false finding in the family, Benjamini and Hochberg (1995) the
-    expected share of false ones. Null without a test. Tests that ``first_alike`` matches in ``cells`` count once and
-    share adjusted p-values.
+    expected share of false ones. Adjusted p-values are null without a test. Tests that ``first_alike`` matches in
+    ``cells`` count once and share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -70,8 +70,8 @@ def with_adjusted(
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
     """Return for each row of ``tests`` the index of the first row with equal ``cells`` and k (rows,).
 
-    Orderings (columns whose names end with ``ordering``) are equal if they make the same prompts of k passages; at
-    k = 1 all do. A row that comes first is a test of its own, and the rows it matches repeat it.
+    Orderings (columns whose names end with ``ordering``) are equal if they make the same prompts of k passages; at k =
+    1 all do. The first row of a group is a separate test; the other rows repeat it.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:

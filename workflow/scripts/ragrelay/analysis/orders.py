@@ -11,9 +11,9 @@ from ragrelay.analysis.bootstrap import jackknife_error
 from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
 
 AT_LEAST = 16
-"""Of systems: with 12, intervals of tau are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
+"""Minimum systems: with 12, intervals of tau are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
 DECIMALS = 10
-"""Of means: equal ones may differ in later digits, since their sums are rounded."""
+"""Significant digits of means: equal means may differ in later digits, because their sums are rounded."""
 
 
 class Order(NamedTuple):
@@ -24,15 +24,15 @@ class Order(NamedTuple):
 
 
 class Families(NamedTuple):
-    """Systems that are alike, as those of one retriever: the number of each system's family (n,), from 0 on."""
+    """Groups of related systems, such as one retriever's: each system's family number (n,), from 0 on."""
 
     of: npt.NDArray[np.intp]
     noun: str
-    """What families are called, in the plural."""
+    """The name for families, in the plural."""
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """The number of families."""
         return int(self.of.max()) + 1 if len(self.of) else 0
 
 
@@ -47,9 +47,10 @@ def kendall_tau(x: Array, y: Array) -> float:
 def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP of Yilmaz, Aslam and Robertson (SIGIR 2008) of two columns (n,); NaN if either is constant.
 
-    It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, less 1: C(i) counts the systems above rank
-    i, by ``estimated``, that are also better than that at rank i by ``truth``. Disagreement at the top weighs more. Of
-    systems with equal ``estimated``, each order is as likely, and two with equal values count as half agreed.
+    It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, minus 1. C(i) counts the systems ranked
+    above i by ``estimated`` that are also better by ``truth`` than the system at rank i. Disagreement at the top weighs
+    more. All orders of systems with equal ``estimated`` are equally likely, and two systems with equal values count as
+    half agreed.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:
@@ -78,7 +79,7 @@ def order_agreement(
     """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` of a coefficient of systems' means (n,).
 
     The coefficient's arcsine, on which its spread depends less on its value, has Student's t with the jackknife error
-    over systems (Tukey 1958) and one degree of freedom less than there are systems. ``noun``: what systems are called.
+    over systems (Tukey 1958) and one degree of freedom less than there are systems. ``noun``: the name for systems.
     ``families``: systems that are alike, which are left out together and count as one.
     """
     value = order.value(x, y)
@@ -102,9 +103,10 @@ def order_agreement(
 def order_difference(
     people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST, families: Families | None = None
 ) -> dict[str, object]:
-    """Return the ``difference`` of how alike ``people`` and ``one`` order systems, and ``people`` and ``other`` (n,).
+    """Return the ``difference`` between ``one`` and ``other`` in agreement with ``people`` on systems' order (n,).
 
-    With its interval and p-value of 0, by Student's t with the jackknife error over systems, or over ``families``.
+    The interval and the p-value (null hypothesis 0) use Student's t with the jackknife error over systems, or over
+    ``families``.
     """
     values = [order.value(people, scores) for scores in (one, other)]
     if not np.isfinite(values).all():

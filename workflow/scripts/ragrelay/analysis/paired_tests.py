@@ -55,8 +55,9 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
     """Return two-sided p-values of scipy's Wilcoxon signed-rank test (1945), one per column of differences, all (n,).
 
-    Zeros are dropped, ties share their rank. The test is exact for up to 50 differences without ties and zeros, flips
-    all signs for up to 13 with some, and is the normal approximation otherwise (scipy's ``auto`` on a single column).
+    Zeros are dropped, ties share their rank. The test is exact for up to 50 differences without ties and zeros, uses
+    all sign flips for up to 13 differences with ties or zeros, and uses the normal approximation otherwise (scipy's
+    ``auto`` on a single column).
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)

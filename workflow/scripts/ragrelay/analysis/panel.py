@@ -18,7 +18,7 @@ from ragrelay.base.vocabulary.primary import Primary
 
 SYSTEMS, RELAY = "systems", "relay"
 YES = 0.5
-"""A score from here on counts as yes."""
+"""A score of at least this counts as yes."""
 UNIT = "the scorer's; relay: P per 1 of the measure"
 TABLE = {
     "question": text(f"`{SYSTEMS}`: the primary pair's difference in mean P; `{RELAY}`: slope of P on the measure over "

@@ -1,4 +1,4 @@
-"""Bound a panel's verdicts by those without each of its judges, so that no verdict depends on one judge alone."""
+"""Bound a panel's verdicts by the verdicts without each judge, so that none depends on a single judge."""
 
 import math
 from collections.abc import Mapping
@@ -29,13 +29,13 @@ CLAIMS = {
     NOT_WORSE: (-1.0, math.inf), NOT_BETTER: (-math.inf, 1.0), LITTLE_WORSE: (-1.0, 0.0), WORSE: (-math.inf, 0.0),
     MUCH_WORSE: (-math.inf, -1.0), UNDECIDED: (-math.inf, math.inf),
 }  # fmt: skip
-"""The values in margins that each verdict on a difference leaves possible."""
+"""The values, in margins, that each verdict on a difference leaves possible."""
 SIGNS = {ABOVE: (0.0, math.inf), BELOW: (-math.inf, 0.0), UNDECIDED: (-math.inf, math.inf)}
 """The same for verdicts on slopes and correlations."""
 KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever", "against_retriever", "role",
         "ordering", "k", "references", "measure", "against_measure", "labelling", "adjusted", "subset",
         "coefficient")  # fmt: skip
-"""Columns that tell a table's rows from each other, as far as it has them."""
+"""Columns that identify a table's rows, if it has them."""
 DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not without {judges}"
 
 
@@ -92,7 +92,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
 
 
 def _believed(part: pl.DataFrame) -> pl.DataFrame:
-    """Make relay's slopes below zero undecided unless their p-values are as small as relay.answer_of asks for."""
+    """Make relay's slopes below zero undecided unless their p-values are as small as relay.answer_of requires."""
     if not {"p_value", "adjusted"} <= {*part.columns}:
         return part
     doubtful = (pl.col("verdict") == BELOW) & (pl.col("p_value").fill_null(1.0) >= REVERSED)
@@ -100,7 +100,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read a panel's ``table`` without each judge, by the judge's name; ``paths`` are by the parts' names."""
+    """Read a panel's ``table`` without each judge, by the judge's name; ``paths`` have the parts' names as keys."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

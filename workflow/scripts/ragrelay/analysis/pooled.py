@@ -32,7 +32,7 @@ from ragrelay.base.vocabulary.primary import Primary
 
 ALL_DATASETS = "all datasets"
 DATASETS_AT_LEAST = 5
-"""With fewer datasets there is no row for all of them."""
+"""With fewer datasets there is no row for all datasets."""
 SYSTEMS, RELAY = "systems", "relay"
 Margins = Mapping[str, float | None]
 UNIT = "the scorer's unit; for relay: P per 1 of the measure"
@@ -75,7 +75,7 @@ class Sample(NamedTuple):
     scorer: str
     primary: Primary
     utilities: Mapping[str, pl.DataFrame]
-    """utility.COLUMNS by generator."""
+    """Tables with utility.COLUMNS, keyed by generator."""
     retrieval: pl.DataFrame
     """retriever, qid, measure, k, value."""
     contexts: pl.DataFrame
@@ -87,9 +87,9 @@ class Sample(NamedTuple):
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
     """Compute the rows of each sample and, per scorer, of all datasets: ``SCHEMA``.
 
-    A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell).
-    P and P_0 are averaged over the generators per query, for queries that all generators have, because generators that
-    answer the same queries are not independent samples. ``kinds`` as in relay; ``margins``: of each scorer.
+    A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell). P
+    and P_0 are averaged over the generators per query, for queries that all generators have, because generators that
+    answer the same queries are not independent samples. ``kinds`` as in relay; ``margins``: each scorer's margin.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
     effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is never
@@ -108,7 +108,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average each query's P and P_0 over ``utilities``, null where one of them has none: PER_QUERY, p, p0."""
+    """Average each query's P and P_0 over ``utilities``, null null where a generator lacks it: PER_QUERY, p, p0."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)
@@ -204,7 +204,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float | None) -> dict[str
 def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
     """Return the two-sided p-value of the more cautious of (mean, error) pairs; 1 if the means differ in sign.
 
-    A mean without an error, of equal samples, is infinitely many errors from 0 unless it is 0.
+    A mean of equal values has no error; unless it is 0, it counts as infinitely many errors from 0.
     """
     t = [mean / error if error else math.copysign(math.inf, mean) if mean else 0.0 for mean, error in means]
     return float(min(1.0, 2.0 * min(max(stats.t.sf(side * statistic, degrees) for statistic in t) for side in (-1, 1))))

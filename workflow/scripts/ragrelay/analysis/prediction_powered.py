@@ -1,4 +1,4 @@
-"""Combine a few labels by people with many by a model: power-tuned prediction-powered inference (PPI++).
+"""Combine a few human labels with many model labels: power-tuned prediction-powered inference (PPI++).
 
 Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the estimate from
 the model's labels of the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
@@ -38,14 +38,13 @@ def powered(
     """Tune the model's weight, and use it where that makes the interval narrower.
 
     Args:
-        covariance: Of t and j - J, (...).
-        variance: Of j - J, (...).
+        covariance: The covariance of t and j - J, (...).
+        variance: The variance of j - J, (...).
         tuned: Returns the estimate and its interval, given a weight (...).
         alone: The estimate from human labels alone.
-        usable: Where the model may have a weight, (...).
+        usable: Whether the model may have a weight, (...).
 
-    Returns:
-        The estimate; where the model's labels don't vary, its weight is 0.
+    Returns: The estimate; the model's weight is 0 where its labels don't vary.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.nan_to_num(covariance / variance, posinf=0.0, neginf=0.0)

@@ -22,11 +22,11 @@ ALL_RANKINGS = "all rankings"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
 ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliability below 0.2"
 RELIABLE_AT_LEAST = 0.2
-"""Reliability of P's differences below which r is not corrected for it."""
+"""If the reliability of P's differences is below this, r is not corrected for it."""
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
 """A verdict needs at least this many queries whose contexts differ: as measured, and adjusted."""
 NEEDED = ", {} needed"
-"""How a reason of too few contexts that differ ends."""
+"""The end of the reason that too few contexts differ."""
 FITTED = 3
 """Coefficients of an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
@@ -58,7 +58,7 @@ TABLE = {
     "reason_corrected": text("why there is no corrected r; empty if there is one, or if there is no r"),
 }  # fmt: skip
 UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
-"""The adjusted row where no query has P_0."""
+"""The adjusted row's reason if no query has P_0."""
 WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -70,12 +70,12 @@ Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 class Cell(NamedTuple):
-    """R rankings and Q queries at one ordering, k, reference set and measure; NaN where there is no value."""
+    """R rankings and Q queries at one ordering, k, reference set and measure; missing values are NaN."""
 
     context: Array
-    """(R, Q) a number per distinct list of docnos."""
+    """(R, Q): a number for each distinct list of docnos."""
     x: Array
-    """(R, Q) the measure."""
+    """(R, Q): the measure."""
     p: Array
     """(R, Q) P, or P - P_0 on unseen references."""
     mean_x: Array
@@ -85,7 +85,7 @@ class Cell(NamedTuple):
     by_seed: Array | None = None
     """(S, R, Q) the values that ``p`` averages, if known."""
     cluster: Indexes | None = None
-    """(Q,) the number of each query's cluster; None where queries are independent."""
+    """(Q,): each query's cluster number; None if queries are independent."""
 
 
 class Sums(NamedTuple):
@@ -96,7 +96,7 @@ class Sums(NamedTuple):
     products: Array
     """(3, Q) the sums of xx, xp and pp."""
     same: float
-    """Of the ``compared`` pairs of contexts, those that are equal."""
+    """The number of equal pairs among the ``compared`` pairs of contexts."""
     compared: float
     known: Flags
     """(Q,) whether there are both P and both measures."""
@@ -112,7 +112,7 @@ class Sums(NamedTuple):
 
     @property
     def units(self) -> str:
-        """What is tested as independent."""
+        """The units that the test treats as independent."""
         return "queries" if self.cluster is None else "clusters of queries"
 
     @property
@@ -159,13 +159,13 @@ def relay(
     the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test does not reject
     that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, whose residuals have three fitted coefficients, the
     variance is multiplied by f = (n - 1) / (n - 3) and Student's distribution has (n - 1) / f degrees of freedom, n - 3
-    for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict is read off the
+    for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict follows from the
     interval. It is ``too few queries``, with a ``reason``, if the interval is unbounded, n_eff is below 6, n below 12,
-    or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries.
-    r_corrected = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is
-    the variance over seeds of the difference between both answers of a seed, divided by the number of seeds; a query
-    with fewer than two seeds takes the mean of the other queries. It is multiplied by 1 - h, where h is the query's
-    leverage in the regression above. The slope needs no correction, since seeds add no noise to x.
+    or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries. r_corrected = r / sqrt(reliability),
+    reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is the variance over seeds of the
+    difference between both answers of a seed, divided by the number of seeds; a query with fewer than two seeds takes
+    the mean of the other queries. It is multiplied by 1 - h, where h is the query's leverage in the regression above.
+    The slope needs no correction, since seeds add no noise to x.
 
     With ``clusters`` (see Transmission) each cluster's sums take the place of each query's in n_eff, tests, intervals
     and limits; n still counts queries.
@@ -179,7 +179,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """Return the rankings and the qids with answers, which the rows (R) and columns (Q) of a Cell stand for."""
+    """Return the rankings and the qids with answers: the rows (R) and columns (Q) of a Cell."""
     rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -328,7 +328,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 def seed_noise(by_seed: Array, design: Array) -> float:
     """Estimate the part of a residual sum of squares that comes from seeds; NaN if no query has two seeds.
 
-    The residuals are those of the means of ``by_seed`` (S, n) on ``design`` (n, d).
+    The residuals come from a regression of the means of ``by_seed`` (S, n) on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -453,7 +453,7 @@ def _differing(n: int, sums: Sums) -> str:
 
 
 REVERSED = 0.01
-"""A negative slope is unexpected, and believed only if its p-values are below this."""
+"""A negative slope is unexpected, and accepted only if its p-values are below this."""
 IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "needs two rankings"
 
 
@@ -481,17 +481,17 @@ def answer_of(rows: pl.DataFrame) -> str:
 
 
 def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
-    """Return the deciding ones of a cell's ``rows`` and why; with P_0 that asks for the adjusted slope's queries."""
+    """Return a cell's deciding ``rows`` with their reasons; with P_0, the adjusted slope needs enough queries."""
     both = all(row["reason"] != WITHOUT_P0 for row in rows)
     own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
     return [(row, (row["reason"] or "").replace(own, needed)) for row in deciding(rows)]
 
 
 def deciding(rows: Sequence[Row]) -> list[Row]:
-    """Return those of a cell's ``rows`` (as measured, adjusted) on which the conclusion of ``answer_of`` rests.
+    """Return the ``rows`` of a cell (as measured, adjusted) that decide the conclusion of ``answer_of``.
 
-    These are the rows of too few queries, if any; else the undecided ones; else, where both slopes are below zero,
-    those whose p-value is not below REVERSED; else all.
+    These are the rows with too few queries, if any; else the undecided rows; else, if both slopes are below zero, the
+    rows whose p-value is not below REVERSED; else all.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

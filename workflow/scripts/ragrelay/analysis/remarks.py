@@ -1,4 +1,4 @@
-"""Say beside a verdict on a mean difference why it is not the one that counts or Student's t suggest."""
+"""Explain why a verdict on a mean difference isn't the verdict that counts or Student's t suggest."""
 
 import numpy as np
 
@@ -11,17 +11,17 @@ from ragrelay.base.vocabulary.columns import text
 REMARK = text("why there are too few queries for a verdict, or why the verdict is neither better nor worse although "
     "Student's t alone would be significant; otherwise empty")  # fmt: skip
 SMALL = 0.001
-"""A smaller p-value is written as below this."""
+"""A smaller p-value is written as "below" this value."""
 
 
 def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
-    """Explain a ``verdict`` that says neither better nor worse, where counts or Student's t do.
+    """Explain a ``verdict`` that is neither better nor worse, although counts or Student's t suggest otherwise.
 
     Args:
-        differences: The differences (n,), which can be tested unless the verdict is of too few queries.
-        verdict: The verdict on their mean, read off its interval.
+        differences: The differences (n,), which can be tested unless the verdict is too few queries.
+        verdict: The verdict on their mean, from its interval.
         level: The interval's level.
-        cluster: The number of each query's cluster (n,), if queries come in clusters.
+        cluster: Each query's cluster number (n,), if queries form clusters.
 
     Returns:
         The counts, if there are too few queries; the p-value of Student's t, if that alone excludes a mean of 0 at

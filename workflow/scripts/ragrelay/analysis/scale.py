@@ -1,11 +1,11 @@
-"""Let intervals of mean differences end where the scale of the scores does."""
+"""Cut intervals of mean differences at the ends of the scores' scale."""
 
 import math
 
 import polars as pl
 
 LEAST, MOST = -1e-6, 1.0 + 1e-6
-"""The ends of a scale from 0 to 1, with a margin for rounding: BERTScore's of equal texts may be above 1."""
+"""The ends of a scale from 0 to 1, with a margin for rounding: BERTScore for equal texts may be slightly above 1."""
 
 
 def scaled(scores: pl.DataFrame, *columns: str) -> bool:

@@ -80,7 +80,7 @@ BY_QUERY = ("low", "high", "detectable_difference", "d_z_low", "d_z_high", "t", 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell in a comparison: its names, whether it has each query, and values by quantity, all (n,) by query."""
+    """One cell in a comparison: its names, whether it has each query (n,), and each quantity's values (n,)."""
 
     retriever: str
     ordering: str
@@ -172,7 +172,7 @@ def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, 
 
 
 def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
-    """Return one comparison's row without tests, with a reason if it can have none, and the differences (n,)."""
+    """Return a comparison's row without tests, with a reason if it can't be tested, and the differences (n,)."""
     paired = np.isfinite(first.values[quantity]) & np.isfinite(second.values[quantity])
     a, b = (side.values[quantity][paired] for side in (first, second))
     differences = a - b

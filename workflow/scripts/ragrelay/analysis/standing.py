@@ -1,4 +1,4 @@
-"""Tell whether a verdict on a mean difference would survive one more query (rates: docs/error-rates.md)."""
+"""Determine whether a verdict on a mean difference would survive one more query (rates: docs/error-rates.md)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ragrelay.analysis.verdicts import EQUIVALENT, NOT_BETTER, NOT_WORSE, SAY_BE
 from ragrelay.base.vocabulary.columns import boolean
 
 AGAINST = 0.25
-"""Difference of the query that is added, in the scorer's unit."""
+"""The added query's difference, in the scorer's unit."""
 STANDS = boolean(
     f"whether the verdict would survive one more query with a difference of {AGAINST} in the opposite direction (if "
     "queries come in clusters, one more cluster of n / n_eff such queries); empty without a verdict"
@@ -19,14 +19,14 @@ STANDS = boolean(
 def stands(
     differences: Array, verdict: str, level: float = 0.95, margin: float | None = None, cluster: Indexes | None = None
 ) -> bool | None:
-    """Return whether ``verdict`` on the mean of ``differences`` (n,) stands with one more query; None if undecided.
+    """Return whether ``verdict`` on the mean of ``differences`` (n,) survives one more query; None if undecided.
 
-    ``cluster``: each query's cluster, where queries come in clusters: see ``with_one_more``.
+    ``cluster``: each query's cluster, if queries form clusters (see ``with_one_more``).
 
-    Every kind of better must stay above 0 with a difference of -AGAINST, every kind of worse below 0 with AGAINST, by
-    the same test at the same ``level``; whether by more or less than the margin does not count. Not worse must stay
-    above -``margin``, not better below it, and equivalent both, each with a query of the other side. Without such a
-    query, a sample may just lack rare and large differences, as refused answers make them.
+    Every kind of better must stay above 0 with an added difference of -AGAINST, and every kind of worse below 0 with
+    AGAINST, by the same test at the same ``level``; the margin doesn't matter. Not worse must stay above -``margin``,
+    not better below ``margin``, and equivalent between both, each with an added query on the other side. This matters
+    because a sample may lack rare, large differences, such as those from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)
@@ -41,8 +41,8 @@ def stands(
 def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> Means | ClusterMeans:
     """Return the moments of ``differences`` (n,) and one more query with the difference ``value``.
 
-    If queries come in clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
-    the mean size of the cluster that a query is in.
+    If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
+    the average query's cluster has this size.
     """
     if cluster is None:
         return cautious(np.append(differences, value))

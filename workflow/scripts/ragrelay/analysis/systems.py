@@ -63,7 +63,7 @@ SCHEMA = schema_of(TABLE)
 NO_LENGTHS = "no lengths of the answers"
 SAME_LENGTHS = "all answers of a query are as long"
 EITHER_LONGER_AT_LEAST = 5
-"""Either retriever needs so many queries where its answer is at least as long; else equal length would extrapolate."""
+"""Minimum queries, for each retriever, where its answer is at least as long; else equal length would extrapolate."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]
 WORDS = {
     "level": "verdict_level",
@@ -75,9 +75,9 @@ WORDS = {
     "stands": "stands",
     "remark": "remark",
 }
-"""Column → its name in words_of."""
+"""Columns, each with its name in words_of."""
 ASSUMED_SD = 0.2
-"""Assumed standard deviation over queries of a difference of P while there are no answers; TREC DL has .15 to .25."""
+"""Assumed standard deviation of differences in P over queries until there are answers; TREC DL has .15 to .25."""
 CAUTION = 1.5
 
 
@@ -175,7 +175,7 @@ def _rows(
 
 
 def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
-    """Return tokens (Q,) by retriever; NaN where there are none."""
+    """Return tokens (Q,), keyed by retriever; NaN where missing."""
     by_retriever = {}
     for (retriever,), own in lengths.group_by("retriever", maintain_order=True):
         column = queries.join(own, on="qid", how="left", maintain_order="left")["tokens"]
@@ -184,7 +184,7 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
 
 
 def _equal_length(differences: Array, cluster: Array, tokens: Array | None, against: Array | None) -> dict[str, object]:
-    """Estimate the mean of ``differences`` of P (Q,) at equal answer length: columns of TABLE.
+    """Estimate the mean of ``differences`` in P (Q,) at equal answer length: columns of TABLE.
 
     It is the intercept of a least-squares regression of the differences on the differences of log(1 + tokens). The
     interval is that of mean_tests over its jackknife pseudo-values. There is none if either retriever has fewer than

@@ -1,7 +1,7 @@
-"""What the tables of one generator's answers under one scorer are computed from.
+"""Hold the data from which the tables for one generator and scorer are computed.
 
-A table is a module of this folder with its ``COLUMNS`` and a function ``table`` of a Transmission; report/outputs.py
-lists it.
+Each table is a module in this folder with ``COLUMNS`` and a function ``table``, which takes a Transmission;
+report/outputs.py lists it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ from ragrelay.base.vocabulary.primary import Primary
 
 
 class ScoresOfAnswers(NamedTuple):
-    """How good the answers are."""
+    """The answers' scores."""
 
     utility: str | Path
     """The utility file."""
     scores: Mapping[str, str | Path]
-    """Each retriever's file of scores of single answers."""
+    """Each retriever's file with scores of single answers."""
     lengths: pl.DataFrame | None = None
     """See systems."""
 
@@ -42,34 +42,34 @@ class JudgedRankings(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """What the retrievers found, and how good that is."""
+    """The retrievers' passages, and their measures."""
 
     retrieval: Mapping[str, str | Path]
-    """Each retriever's file of measures."""
+    """Each retriever's file with measures."""
     kinds: Mapping[str, str]
     """Each retriever's kind."""
     contexts: pl.DataFrame
-    """retriever, ordering, k, qid, docnos in the order of the prompt."""
+    """Columns retriever, ordering, k, qid, docnos in prompt order."""
     judged: JudgedRankings
     """The rankings and judgements that the measures were computed from."""
 
 
 class Comparisons(NamedTuple):
-    """What is compared with what."""
+    """The comparisons that the tables make."""
 
     reference_retriever: str | None
     """† and equivalence compare with this retriever; there are none if it is None or not in the study."""
     equivalence_margin: float | None
     primary: Primary | None
-    """The comparison that is tested alone."""
+    """The comparison that is tested separately."""
 
 
 @dataclass(frozen=True)
 class Transmission:
     """One generator's answers under one scorer; ``resamples`` and ``seed`` are for bootstrap and permutations.
 
-    ``clusters`` has the number of each query's cluster, or is None where queries are independent. What a table can't
-    test by cluster is null in it, with the reason clusters.NOT_BY_CLUSTER.
+    ``clusters`` has each query's cluster number, or is None if queries are independent. Columns that a table can't test
+    by cluster are null, with the reason clusters.NOT_BY_CLUSTER.
     """
 
     answers: ScoresOfAnswers
@@ -80,11 +80,11 @@ class Transmission:
     clusters: Clusters | None = None
 
     def utility_of(self, retriever: str) -> pl.DataFrame:
-        """Return a retriever's rows of the utility file, or those of the answers without context."""
+        """Return a retriever's rows in the utility file; zero-shot answers count as a retriever."""
         return pl.scan_parquet(self.answers.utility).filter(pl.col("retriever") == retriever).collect()
 
     def each_retriever(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        """Yield utility and measures of one retriever after another, so that memory has those of one."""
+        """Yield each retriever's utility and measures in turn, so that only one retriever's are in memory."""
         for retriever, path in self.rankings.retrieval.items():
             yield self.utility_of(retriever), pl.read_parquet(path)
 
@@ -116,9 +116,9 @@ class Transmission:
 
 
 def analyse_transmission(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield each table with its name; ``modules``: the module that computes it, by name.
+    """Yield each table with its name; ``modules``: the module that computes each table, keyed by name.
 
-    A module whose tests take queries as independent names their columns in BY_QUERY.
+    A module whose tests assume independent queries lists their columns in BY_QUERY.
     """
     for name, path in modules.items():
         module = import_module(path)

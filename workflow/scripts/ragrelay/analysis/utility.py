@@ -49,11 +49,11 @@ def compute_utility(
     (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing, and,
     if relative, where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
 
-    For the retrievers in ``counted``, a query without any answer is one for which nothing was retrieved. Its answer is
-    the zero-shot one, so P = P_0 in every cell, and ``without_results`` is true. Answers may be missing for other
+    For the retrievers in ``counted``, a query without any answer counts as one without retrieved passages. Its answer
+    is the zero-shot answer, so P = P_0 in every cell, and ``without_results`` is true. Answers may be missing for other
     reasons: the queries in ``ranked``, by retriever, have results and are excepted. ``uses`` maps retrievers to their
-    tables of context use, whose means over seeds are added (else null).
-    Raises InputError for an unknown mode, a missing zero-shot file, and an answer scored twice.
+    tables of context use, whose means over seeds are added (else null). Raises InputError for an unknown mode, a
+    missing zero-shot file, and an answer scored twice.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
@@ -122,7 +122,7 @@ def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
 
 
 def mean_use(table: pl.DataFrame) -> pl.DataFrame:
-    """Average context use over seeds: ordering, k, qid, context_use, text_change; null where no seed has a value."""
+    """Average context use over seeds: ordering, k, qid, context_use, text_change; null if no seed has a value."""
     return (
         table.sort("ordering", "k", "qid", "seed")
         .group_by("ordering", "k", "qid", maintain_order=True)
@@ -162,7 +162,7 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
 def _with_empty_rankings(paired: pl.DataFrame, baseline: pl.DataFrame, ranked: Collection[str]) -> pl.DataFrame:
     """Set P = P_0 in all cells for queries without any answer, except those in ``ranked``.
 
-    On unseen references, P_0 is that of the whole reference set.
+    On unseen references, P_0 comes from the complete reference set.
     """
     answered = paired.filter(pl.col("n_seeds") > 0)
     cells = answered.select("ordering", "k", "references").unique()

@@ -137,7 +137,7 @@ def _anova(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[f
 
 
 def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
-    """Return the same as _anova for unequal numbers of seeds: the restricted likelihood is maximal at the ratio.
+    """Like _anova, for unequal numbers of seeds: the restricted likelihood is maximal at the ratio.
 
     Wald's interval contains the ratios for which the weighted mean square between queries, over that within, lies
     between the quantiles of F.
@@ -184,9 +184,9 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
 
     ``scores`` maps a retriever, including ``zeroshot``, to its scores file; ``mode`` as in utility.compute_utility. The
     reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of P_k and of P_0 is the variance
-    over seeds divided by their number. The delta method gives the noise of U: relative U = P_k / P_0 - 1 has
-    var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance over seeds of the other queries,
-    pooled within the cell. Null if no query of the cell, or none of P_0, has two seeds.
+    over seeds divided by their number. The delta method gives the noise of U: relative U = P_k / P_0 - 1 has var(P_k) /
+    P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance over seeds of the other queries, pooled
+    within the cell. It is null if no query in the cell, or no query with P_0, has two seeds.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [

@@ -1,4 +1,4 @@
-"""Read verdicts on mean differences and correlations off their intervals.
+"""Derive verdicts on mean differences and correlations from their intervals.
 
 docs/error-rates.md has the simulated error rates.
 """
@@ -25,20 +25,20 @@ SAY_BETTER, SAY_WORSE = (MUCH_BETTER, BETTER, LITTLE_BETTER), (MUCH_WORSE, WORSE
 ABOVE, BELOW = "above zero", "below zero"
 """Verdicts on a correlation whose interval is above or below zero."""
 QUERIES_AT_LEAST = 5
-"""An interval needs at least so many queries."""
+"""Minimum queries for an interval."""
 WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
-"""A verdict needs at least so many queries, and so many with a difference that is not zero."""
+"""Minimum queries for a verdict, and minimum queries with a nonzero difference."""
 
 
 EFFECTIVE_AT_LEAST = 6.0
-"""A verdict needs at least such an effective number of clusters, or of queries by their part in a slope."""
+"""Minimum effective number of clusters, or of queries weighted by their part in a slope, for a verdict."""
 
 
 def few(differences: Array, effective: float = math.inf, units: tuple[str, str] = ("query", "queries")) -> str | None:
-    """Say why ``differences`` (n,) are too few for a verdict, with the counts; None if there are enough.
+    """Return why ``differences`` (n,) are too few for a verdict, with the counts; None if there are enough.
 
-    Where queries come in clusters, these are the clusters' sums, of which there are effectively ``effective``, and
-    ``units`` are one and several clusters.
+    If queries form clusters, these are the clusters' sums, ``effective`` is their effective number, and ``units`` are
+    the words for one and several clusters.
     """
     n, different = len(differences), int(np.count_nonzero(differences))
     if n < WORDS_AT_LEAST:
@@ -50,10 +50,10 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 
 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
-    """Say why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
+    """Return why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
 
-    Too many equal values of a column are a sample of few, whose correlation is found too often (docs/methods.md).
-    With ``clusters`` of queries, of which there are effectively ``effective``, their numbers count.
+    A column with too many equal values acts like a small sample, in which a correlation is found too often
+    (docs/methods.md). With ``clusters`` of queries, whose effective number is ``effective``, clusters are counted.
     """
     n = len(x)
     if clusters is not None:

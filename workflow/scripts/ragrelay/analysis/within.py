@@ -95,7 +95,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the retrievers of each group; a group of fewer than two, or one that equals ``all``, is left out."""
+    """Return the retrievers of each group; groups with fewer than two, or equal to ``all``, are left out."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -139,7 +139,7 @@ def _rows(
 def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
     """Return per query (5, queries) points, centred sums of xx, yy and xy, and whether it has two points.
 
-    The first four are 0 for queries with one point, and where all points agree but for rounding.
+    The first four are 0 for queries with one point, and if all points agree except for rounding.
     """
     count = np.bincount(place, minlength=queries)
     x, y = (
@@ -155,7 +155,7 @@ def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, 
     """Compute r with its interval and test from the sums per query (5, queries) of ``_sums``.
 
     If a sum of squares is only a rounding error, the column counts as constant within every query. ``cluster``
-    (queries,): the number of each query's, whose sums are added up.
+    (queries,): each query's cluster number; sums are added up by cluster.
     """
     differs, compared = sums[0] > 0, sums[4] > 0
     points, xx, yy, xy = sums[:4, differs]

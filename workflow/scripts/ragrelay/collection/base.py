@@ -89,6 +89,5 @@ class Collection(ABC):
     def corpus_size(self) -> int | None:
         """Count the passages in the corpus.
 
-        Returns:
-            The number of passages; None if the corpus's catalogue doesn't say.
+        Returns: The number of passages; None if the corpus's catalogue doesn't give it.
         """

@@ -1,4 +1,4 @@
-"""Read passages that a collection lacks from a user's file, for contexts alone: they are not indexed or judged."""
+"""Read passages that a collection lacks from your file. They are only for contexts: not indexed or judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage of the file ``path``; ``qid``: the only query whose contexts it fills, None for all."""
+    """A passage in the file ``path``; ``qid``: the only query whose contexts it fills; None means all."""
 
     path: Path
     docno: str
@@ -40,7 +40,8 @@ def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
 def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> Collection:
     """Return ``collection`` with the texts of ``brought``.
 
-    Raises InputError if one has the docno of a passage of the collection, or two with one docno differ in their text.
+    Raises InputError if one has the docno of a passage in the collection, or two with the same docno have different
+    texts.
     """
     if not brought:
         return collection

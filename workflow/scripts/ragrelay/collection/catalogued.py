@@ -1,4 +1,4 @@
-"""Read a dataset of the ir_datasets catalogue through its document store, without a copy of the corpus."""
+"""Read a dataset from the ir_datasets catalogue through its document store, without copying the corpus."""
 
 import contextlib
 import functools
@@ -37,7 +37,7 @@ def has_gold(dataset_id: str) -> bool:
 
 
 def corpus_id(dataset_id: str) -> str:
-    """Return the id of the corpus of ``dataset_id``, which several query sets may share."""
+    """Return the corpus id for ``dataset_id``, which several query sets may share."""
     import ir_datasets
 
     return str(ir_datasets.docs_parent_id(dataset_id))
@@ -45,7 +45,7 @@ def corpus_id(dataset_id: str) -> str:
 
 @contextlib.contextmanager
 def first_use() -> Iterator[None]:
-    """Hold the lock of the ir_datasets home, since two jobs that download or build the same files corrupt them.
+    """Hold the lock of the ir_datasets home, because two jobs that download or build the same files corrupt them.
 
     A job waits while another downloads; reading existing files takes a moment. Raises InputError if a file is missing
     and can't be downloaded, as on nodes without a network.

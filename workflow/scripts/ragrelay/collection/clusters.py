@@ -1,4 +1,4 @@
-"""Read which queries belong together: turns of a conversation, questions on one paragraph, variants of one query."""
+"""Read which queries belong together: a conversation's turns, questions on one paragraph, variants of one query."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
 
 
 def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
-    """Return the cluster of each of ``qids`` (``COLUMNS``), from lines ``qid<TAB>cluster``.
+    """Return each query's cluster for ``qids`` (``COLUMNS``), from lines ``qid<TAB>cluster``.
 
     Lines of other queries are ignored. Raises InputError with the line that is malformed or repeats a qid, or with the
     first of ``qids`` that has no line.
@@ -40,9 +40,9 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
-    """Return the number of each query's cluster from the clusters.parquet at ``path``.
+    """Return each query's cluster number from the clusters.parquet at ``path``.
 
-    None: without a file, or where no two queries share a cluster, queries are independent.
+    None means independent queries: there is no file, or no two queries share a cluster.
     """
     if path is None or not Path(path).is_file():
         return None

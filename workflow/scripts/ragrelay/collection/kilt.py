@@ -1,4 +1,4 @@
-"""Make local datasets of KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
+"""Make local datasets from KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
 
 KILT: Petroni et al., NAACL 2021. Passages of 100 words: Karpukhin et al., EMNLP 2020. All passages of a gold page count
 as relevant: Salemi and Zamani, SIGIR 2024.
@@ -20,7 +20,7 @@ from ragrelay.base.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"
-"""Marks in KILT's texts before a section's heading, and before an item of a list."""
+"""Marks in KILT's texts before a section's heading, and before a list item."""
 PASSAGES = "passages.jsonl.gz"
 
 
@@ -64,7 +64,7 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
 
 
 def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]]:
-    """Return the passages of a page of the knowledge source: doc_id (page id and number), title, text.
+    """Return the passages of a page in the knowledge source: doc_id (page id and number), title, text.
 
     The page's paragraphs, without title and headings, are cut every WORDS words. Each text begins with the title.
     Raises InputError for a page without id, title or paragraphs.

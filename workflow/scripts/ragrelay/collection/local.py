@@ -20,8 +20,8 @@ PASSAGES = ("passages.jsonl", *(f"passages.jsonl{ending}" for ending in COMPRESS
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """Names of the first column of a queries file with a header, in lower case."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
-"""Stricter than Python's int, which reads 1_0 as 10. At most six digits, since trec_eval has a counter for every label
-up to the highest: for nine digits, the counters take gigabytes, and if memory is short, its measures are 0."""
+"""Stricter than Python's int, which reads 1_0 as 10. At most six digits, because trec_eval has a counter for every
+label up to the highest: with nine digits, the counters take gigabytes, and if memory is short, its measures are 0."""
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class LocalCollection(Collection):
         return read_qrels(self.path / "qrels.txt")
 
     def passages(self) -> Iterator[dict[str, str]]:
-        """Yield docno and text of each passage. One without a visible character is left out, as if it were missing."""
+        """Yield each passage's docno and text. A passage without a visible character counts as missing."""
         for _, docno, text, _ in numbered_passages(self._passages_path):
             yield {"docno": docno, "text": text}
 
@@ -91,10 +91,10 @@ class LocalCollection(Collection):
 
 
 def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, object]]]:
-    """Yield line number, docno, text and the whole record of each passage in the JSON lines of ``path``.
+    """Yield line number, docno, text and the full record for each passage in the JSON lines of ``path``.
 
-    One without a visible character is left out. Raises InputError with the first line that is malformed or repeats a
-    docno, and for a file without any passage with a text.
+    Passages without a visible character are left out. Raises InputError with the first line that is malformed or
+    repeats a docno, and for a file without any passage with a text.
     """
     empty, seen = list[str](), dict[str, int]()
     for number, line in numbered_lines(path):

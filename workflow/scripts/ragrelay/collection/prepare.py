@@ -1,4 +1,4 @@
-"""Prepare a dataset's tables of queries, judgements and references, with counts of what was left out."""
+"""Prepare a dataset's tables of queries, judgements and references, with counts of left-out data."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,9 @@ def prepare_collection(
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
-    the counts of what was left out (what, count); with ``drop_identical_ids`` also of the queries whose rankings leave
-    out the passage with their id. Raises InputError if no query has a judgement, or gold answers exist but none belongs
-    to a query.
+    counts of left-out data (what, count); with ``drop_identical_ids``, also of the queries whose rankings leave out the
+    passage with their id. Raises InputError if no query has a judgement, or gold answers exist but none belongs to a
+    query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -47,8 +47,8 @@ def prepare_references(
     """Return the references of ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
 
     References (qid, docno, label, text) are the passages with text judged at or above the lowest grade, by query then
-    docno. Also returns the counts of what was left out (what, count). ``grades`` maps grade name to lowest label.
-    Raises InputError if a grade has no reference for any query.
+    docno. Also returns counts of left-out data (what, count). ``grades`` maps grade name to lowest label. Raises
+    InputError if a grade has no reference for any query.
     """
     wanted = qrels.filter(pl.col("label") >= min(grades.values()))
     texts = collection.texts(wanted["docno"].unique().to_list())

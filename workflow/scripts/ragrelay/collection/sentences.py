@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 
 _BLANK = re.compile(r"[^\S \t\r\n]")
 _ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•‣◦▪–—]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]+")
-"""The mark of a list's item."""
+"""The mark of a list item."""
 _NUMBER = re.compile(r"\s*\(?(?:\d{1,3}|[A-Za-z])[.)]\s*")
 _NAME = re.compile(r"\.[A-Za-z]")
 """A full stop within a name such as ASP.NET."""
@@ -18,7 +18,7 @@ def split_sentences(text: str) -> list[str]:
     """Cut ``text`` after each sentence and the white space that follows; joined, the parts are the text.
 
     sentencex finds the ends, by its rules and abbreviations for English, which know the full stops of other scripts.
-    Items of lists are sentences of their own, with their marks. A text without full stops, as in Thai, is one sentence.
+    List items are separate sentences, with their marks. A text without full stops, as in Thai, is one sentence.
     """
     from sentencex import segment
 
@@ -42,7 +42,7 @@ def split_sentences(text: str) -> list[str]:
 def halves(text: str) -> list[str]:
     """Cut ``text`` of two or more characters in two: at the blank nearest to its middle or, without one, there.
 
-    A letter keeps its marks, such as vowel signs.
+    A letter stays together with its marks, such as vowel signs.
     """
     middle = len(text) // 2
     places = [blank.end() for blank in re.finditer(r"(?<=\S)\s+(?=\S)", text)] or [middle]

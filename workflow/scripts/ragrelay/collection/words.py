@@ -1,4 +1,4 @@
-"""Count the words of texts in any script, and refuse texts whose words a tokenizer does not see."""
+"""Count words in texts in any script, and refuse texts whose words a tokenizer can't read."""
 
 import logging
 import re
@@ -19,27 +19,27 @@ UNSPACED = re.compile(f"[{_UNSPACED}]")
 """A letter of a script that is written without blanks between words. It counts as a word."""
 WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
-"""What a model's tokenizer cuts into known parts, or else takes for one unknown token."""
+"""A piece of text that a model's tokenizer splits into known parts, or else replaces with one unknown token."""
 MOST_LOST = 0.05
 """Share of words above which texts are refused if a tokenizer drops them, and reported if it cuts them."""
 MOST_CUT = 0.5
 """Share of words above which texts are refused if a tokenizer cuts them."""
 SAMPLE = 1000
-"""Passages of a collection whose words are counted."""
+"""The number of a collection's passages in which words are counted."""
 
 Tokens = Callable[[str], Sequence[str]]
-"""The tokens that a tokenizer makes of a word."""
+"""A function from a word to a tokenizer's tokens for it."""
 
 
 class Shares(NamedTuple):
-    """Shares of words of which a tokenizer drops all letters, and of words of which it drops some."""
+    """Shares of words from which a tokenizer drops all letters, and from which it drops some."""
 
     lost: float
     cut: float
 
     @property
     def refused(self) -> bool:
-        """Whether too few words come through."""
+        """Whether too few words are kept."""
         return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Shares(NamedTuple):
 
 
 def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORDS) -> Shares:
-    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. Words in ASCII come through whole."""
+    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words are kept completely."""
     count = lost = cut = 0
     kept: dict[str, int] = {}
     for text in texts:
@@ -64,7 +64,7 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if too few words of ``texts`` come through ``tokens``; warn if more than MOST_LOST are cut.
+    """Raise InputError if ``tokens`` keeps too few words of ``texts``; warn if it cuts more than MOST_LOST.
 
     ``what``: a plural for the texts. ``expected``: what reads them.
     """
@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word as a measure of words between blanks sees it: not, in a script without blanks."""
+    """Return the word as a measure that splits at blanks reads it: nothing, in a script without blanks."""
     return [] if UNSPACED.fullmatch(word) else [word]

@@ -19,13 +19,13 @@ ragrelay --cores 2 --configfile my-study.yaml
 Paths of the workflow's own files, such as profiles/slurm or config/paper.yaml, stand for those in the wheel where the
 working folder has none. Targets: ragrelay --list"""
 CORES = ("--cores", "-c", "--jobs", "-j", "--profile", "--executor", "-e")
-"""Options without which Snakemake asks for a number of cores."""
+"""Options without which Snakemake requires a number of cores."""
 OWN = ("profiles", "config")
-"""Folders of the workflow whose files users name."""
+"""The workflow's folders whose files users name."""
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run the command line's request."""
     given = sys.argv[1:]
     if not given or given[0] in ("--help", "-h", "help"):
         say(HELP)
@@ -51,6 +51,6 @@ def snakemake_arguments(given: list[str]) -> list[str]:
 
 
 def _own(argument: str) -> str:
-    """Return the path of the workflow's own file or folder for one that only the workflow has; else the argument."""
+    """Return the workflow's path for a file or folder that only the workflow has; otherwise the argument."""
     own = not Path(argument).exists() and argument.partition("/")[0] in OWN and (ROOT / argument).exists()
     return str(ROOT / argument) if own else argument

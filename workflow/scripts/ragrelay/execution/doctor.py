@@ -17,10 +17,10 @@ from ragrelay.generation.engines.vllm import bfloat16_slowness, is_cpu_build
 
 GOOD, ADVICE, BAD = "ok", "note", "problem"
 Line = tuple[str, str, str]
-"""Mark, subject, and the finding with what to do."""
+"""Mark, subject, and the finding with advice."""
 PYTHONS = ((3, 11), (3, 13))
 ROOM = 10
-"""Free disk in GB below which a study with a model of a few billion parameters can end."""
+"""With less free disk space (GB), a study with a model of a few billion parameters can fail."""
 
 
 def examine() -> int:
@@ -52,7 +52,7 @@ def _versions() -> Iterator[Line]:
 
 
 def _packages() -> Iterator[Line]:
-    """Look for the packages of the extra `workflow`; the engine has a check below."""
+    """Look for the packages in the extra `workflow`; the engine has a separate check."""
     try:
         lines = [line for line in requires("ragrelay") or [] if "workflow" in line.partition(";")[2]]
     except PackageNotFoundError:  # a checkout
@@ -111,7 +111,7 @@ def _slurm() -> Iterator[Line]:
 
 
 def _version(package: str) -> str:
-    """Return the installed version; empty if there is none."""
+    """Return the installed version; empty if it isn't installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -43,7 +43,7 @@ Context = tuple[str, int]
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
     """Read ``columns`` of cells' files, such as answers, after columns retriever, ordering and k from their paths.
 
-    Then those of ``optional`` (names of COLUMNS), null where a file lacks them.
+    Then the columns ``optional`` (names of COLUMNS), null where a file lacks them.
     """
     frames = []
     for key, path in files.keyed:
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count the answers of ``rows`` that are missing by reason, and those that view_answers counts besides."""
+    """Count missing answers in ``rows`` by reason, and the other cases that view_answers counts."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()
@@ -123,7 +123,7 @@ def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
-    """Raise InputError if the jobs that made answers left out one of the prompts ``lacking`` (prompt_id)."""
+    """Raise InputError if the jobs that made the answers left out one of the prompts ``lacking`` (prompt_id)."""
     refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the prompts over the window that the jobs of ``receipts`` left out: the parts of errors by prompt_id."""
+    """Return the prompts over the window that the jobs left out, from ``receipts``: error parts, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

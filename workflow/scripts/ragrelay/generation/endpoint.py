@@ -1,4 +1,4 @@
-"""Send requests to an OpenAI-compatible endpoint, several at once, and repeat them if it is busy or silent."""
+"""Send requests to an OpenAI-compatible endpoint, several at once, and retry if it is busy or silent."""
 
 import logging
 import threading
@@ -56,23 +56,22 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 REST_SECONDS = 15.0
-"""For which an address that failed gets no request if another is at hand."""
+"""Seconds for which a failed address gets no request if another is available."""
 MOST_ADDRESSES = 64
 MESSAGE = 300
-"""Characters of a message about a failure, 200 or more of them the reply's first."""
+"""Maximum characters in a failure message, at least 200 of them from the reply's beginning."""
 
 
 class EndpointEngine:
-    """The endpoint of a generator's definition.
+    """The endpoint in a generator's definition.
 
-    Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy, and if
-    that one is dead or busy, to another. A key is sent only if ``api_key_env`` names the environment variable that has
-    it. The key is never logged, and no reply that contains it is kept. All replies must be by the model that the first
-    names, since replicas may serve another one. With a ``tokenizer`` in the definition, prompts
-    are sent as token ids, the same as vLLM in this process gets. Otherwise they are sent as texts to the endpoint's
-    completions, or to its chat completions (``chat``), and the server tokenises them. Redirects are not followed, so
-    that prompts and key only go to the configured addresses. Raises InputError if the address or the key is missing or
-    malformed.
+    Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy address
+    or, if that fails or is busy, to another. A key is sent only if ``api_key_env`` names the environment variable that
+    has it. The key is never logged, and no reply that contains it is kept. All replies must come from the model that
+    the first reply names, because replicas may serve another. With a ``tokenizer`` in the definition, prompts are sent
+    as token ids, the same as vLLM in this process gets. Otherwise they are sent as texts to the endpoint's completions,
+    or to its chat completions (``chat``), and the server tokenises them. Redirects are not followed, so that prompts
+    and key only go to the configured addresses. Raises InputError if the address or the key is missing or malformed.
     """
 
     name = "openai"
@@ -114,13 +113,13 @@ class EndpointEngine:
         return method(self, requests)
 
     def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
-        """Yield what ``form`` makes of each reply, as they finish; at most ``concurrency`` are open at an address.
+        """Yield each reply's row, made by ``form``, as they finish; at most ``concurrency`` are open per address.
 
-        They are open one at a time until the first answer, so that an endpoint that refuses a key of the requests
-        refuses it once. Rows wait until each address has replied, so that none is yielded if these serve different
-        models. Raises InputError for a request that the endpoint refuses, for a prompt that it did not read or an
-        answer that it cut (check_whole), for a reply by another model, and if it stays busy, silent, unreachable or
-        without a completion after all retries. All other finished rows are yielded first.
+        Until the first answer, requests are sent one at a time, so that an endpoint that rejects a key rejects it only
+        once. Rows wait until each address has replied, so that none is yielded if these serve different models. Raises
+        InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
+        (check_whole), for a reply by another model, and if the endpoint stays busy, silent, unreachable or without a
+        completion after all retries. All other finished rows are yielded first.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -185,9 +184,9 @@ class EndpointEngine:
         return f"endpoint {address}, model {self.generator['model']!r}"
 
     def _ask(self, request: Request, form: "Form", send: "Send") -> dict[str, Any]:
-        """Return the store's row; that of a missing answer if the endpoint refuses the prompt.
+        """Return the store's row, or a missing answer's row if the endpoint refuses the prompt.
 
-        Where a thought is a request of its own, the answer's follows it, over prompt and thought.
+        If a thought is a separate request, the answer's request follows, with prompt and thought.
         """
         try:
             if not form.thinks or self.as_chat(request):
@@ -210,7 +209,7 @@ class EndpointEngine:
             raise InputError(place, f"{found} (replies: {listed})" if listed else found, expected) from None
 
     def _try(self, request: Request, form: "Form", send: "Send") -> Any:
-        """Return what ``form`` makes of the reply to a request. An address that fails rests for a while."""
+        """Return the row that ``form`` makes of a request's reply. An address that fails rests for a while."""
         with self._servers.one(self._is_last(self._retrying.statistics["attempt_number"])) as address:
             place = self._place(address)
             try:
@@ -229,7 +228,7 @@ class EndpointEngine:
             return row
 
     def _check_model(self, place: str, reply: Reply[Any]) -> None:
-        """Raise InputError for a reply by another model than those before; note its system fingerprint."""
+        """Raise InputError for a reply by a different model than earlier replies; note its system fingerprint."""
         with self._models:
             name, fingerprint = str(reply.model or ""), str(reply.system_fingerprint or "")
             known = self.settings.setdefault(SERVED, name) if name else name
@@ -304,7 +303,7 @@ class EndpointEngine:
         return ", ".join(f"{address} gave {number}" for address, number in self._servers.shares().items())
 
     def _report_shares(self) -> None:
-        """Say how many replies each address gave if one of several failed."""
+        """Report how many replies each address gave, if one of several failed."""
         if listed := self._shares():
             log.warning("replies of model %r: %s", self.generator["model"], listed)
             tell(f"ragrelay: warning: replies of model {self.generator['model']!r}: {listed}")
@@ -319,7 +318,7 @@ class EndpointEngine:
     def _body(self, request: Request) -> dict[str, object]:
         """Return the keys of a request besides its model and prompt: all decoding keys but those that are null.
 
-        Values that do nothing are sent too, since a server may have others (a model's generation_config.json).
+        Values without effect are sent too, because a server may have other defaults (a model's generation_config.json).
         """
         generator = self.generator
         body = {name: generator[name] for name in (*DECODING, *PENALTIES)}  # type: ignore[literal-required]
@@ -338,9 +337,10 @@ class EndpointEngine:
         return {name: value for name, value in body.items() if value is not None}
 
     def _thought_body(self, request: Request) -> dict[str, Any]:
-        """Return the keys of a request for a thought: other ends than an answer's, and no log-probabilities.
+        """Return the keys of a request for a thought: it ends differently from an answer, without log-probabilities.
 
-        With a tokenizer, it asks for the thought's token ids (vLLM gives them), so that the answer goes on from these.
+        With a tokenizer, it asks for the thought's token ids (vLLM gives them), so that the answer continues from
+        these.
         """
         if not self._marks or self.as_chat(request):
             return {}
@@ -366,7 +366,7 @@ def _failure(state: tenacity.RetryCallState) -> FailureError:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds that the endpoint asks to wait; None if it doesn't say."""
+    """Return the seconds that the endpoint asks clients to wait; None if it doesn't specify any."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
@@ -383,22 +383,22 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Return the seconds before the next try: as many as the endpoint asks for, otherwise more after each try."""
+    """Return the seconds before the next try: as many as the endpoint requests, otherwise more after each try."""
     seconds = _retry_after(_failure(state).cause)
     return BACKOFF(state) if seconds is None else seconds
 
 
 class Form(NamedTuple):
-    """What requests ask for: a request's keys besides model and prompt, and the row that is made of its reply.
+    """The form of requests: their keys besides model and prompt, and the row made of a reply.
 
-    ``row`` raises InputError for a reply that is not to be kept, which ends all requests; its arguments are the
+    ``row`` raises InputError for a reply that must not be kept, which ends all requests; its arguments are the
     endpoint's name for messages, request and reply.
     """
 
     body: Callable[[Any], dict[str, Any]]
     row: Callable[[str, Any, Reply[Any]], Any]
     thinks: bool = False
-    """Whether a thought, if it is a request of its own, comes first."""
+    """Whether a thought, if it is a separate request, comes first."""
     may_miss: bool = False
     """Whether a prompt that the endpoint refuses gets a row without an answer."""
 

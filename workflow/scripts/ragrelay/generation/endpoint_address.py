@@ -17,7 +17,7 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
     """Return the addresses of ``base_url``, or else those of the environment, separated by blanks.
 
-    Raises InputError if both are missing, and for a text of the environment that is no URL.
+    Raises InputError if both are missing, and for a text in the environment that isn't a URL.
     """
     if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
@@ -44,16 +44,16 @@ class Servers:
         self._open: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
         self.replies: Counter[str] = Counter()
-        """The number of replies of each address."""
+        """The number of replies from each address."""
         self._rests_until: dict[str, float] = {}
         self._tried, self._failed = set[str](), set[str]()
 
     @contextmanager
     def one(self, last: bool = False) -> Iterator[str]:
-        """Yield the address for a request: of those that do not rest, the one with the fewest open requests.
+        """Yield the address for a request: the one with the fewest open requests among those that aren't resting.
 
-        If all rest, it is the one whose rest ends first among those that have answered. ``last``: the request has no
-        retry to spare, so it goes to no address that failed and never answered, unless none has answered.
+        If all rest, it is the address that has answered before and whose rest ends first. ``last``: the request has no
+        retry left, so it avoids addresses that failed and never answered, unless none has answered.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -70,12 +70,12 @@ class Servers:
                 self._tried.add(address)
 
     def rest(self, address: str, seconds: float) -> None:
-        """Give ``address`` no request for ``seconds`` if another is at hand."""
+        """Give ``address`` no request for ``seconds`` if another is available."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
 
     def answered(self, address: str) -> None:
-        """Count a reply of ``address``."""
+        """Count a reply from ``address``."""
         with self._lock:
             self.replies[address] += 1
 
@@ -92,11 +92,11 @@ class Servers:
             return first
 
     def shares(self) -> dict[str, int]:
-        """Return the number of each address's replies if one failed while others were at hand, else nothing."""
+        """Return each address's number of replies if one failed while others were available, else nothing."""
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
-        """Return whether an address is at hand that does not rest, where there are several; ``last`` as for one."""
+        """Return whether, among several addresses, one that isn't resting is available; ``last`` is as in ``one``."""
         with self._lock:
             return len(self.addresses) > 1 and bool(self._awake(last))
 
@@ -109,7 +109,7 @@ class Servers:
 def endpoint_key(definition: GeneratorEntry) -> str | None:
     """Return the endpoint's key from the environment; None if the definition names no variable.
 
-    Raises InputError if the variable isn't set, or if its value can't be sent, as with a line end from a file.
+    Raises InputError if the variable isn't set or its value can't be sent, for example because of a line end.
     """
     variable = definition.get("api_key_env")
     if variable is None:

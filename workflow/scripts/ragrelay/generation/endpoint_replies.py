@@ -1,4 +1,4 @@
-"""Check replies of an OpenAI-compatible endpoint before keeping them, since they may come from a proxy."""
+"""Check an OpenAI-compatible endpoint's replies before keeping them, because they may come from a proxy."""
 
 import dataclasses
 import re
@@ -18,33 +18,33 @@ from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens
 
 FIRST = 4000
-"""Bytes of a reply that are searched for a refusal's reason, and from which a message is made."""
+"""Bytes of a reply that are searched for a refusal's reason and used for a message."""
 
 WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", "max_tokens", "None")
 """Finish reasons with which an empty text is an answer: with any other, the answer is missing."""
 REFUSALS = (400, 403, 413, 422)
-"""Statuses with which endpoints refuse a key or the prompt of a request."""
+"""HTTP statuses with which endpoints refuse a request's key or prompt."""
 FILTERED, TOO_LONG, REFUSED = "content_filter", "too long", "refused"
-"""The finish_reasons of an answer that is missing because the endpoint refused its prompt; the last for other words."""
+"""The finish_reasons of answers that are missing because the endpoint refused the prompt; the last is the default."""
 _SAYS = {
     TOO_LONG: r"context.?(length|window|size)|(prompt|input|text)\w*\W.{0,60}\b(long|large|length|tokens?)\b",
     FILTERED: r"content.?(filter|management|polic|safety|exists)|moderation|flagged|guardrail|inappropriate|inspection"
     r"|safety|block.?reason|blocked|prohibited|usage polic|sensitive",
 }
-"""What a refused prompt's finish_reason follows from, in any case."""
+"""The words that determine a refused prompt's finish_reason, in any case."""
 _OF_ACCOUNT = re.compile(
     r"(credit|fund|balance|quota)s?\b.{0,20}(low|exceeded|exhausted|insufficient)|insufficient|billing|api.?key"
     r"|(account|organi[sz]ation|project|user) (is|was|has)|suspended|deactivated",
     re.IGNORECASE,
 )
-"""Refusals that concern the sender, whatever the prompt."""
+"""Refusals that concern the sender, not the prompt."""
 NO_CHOICES = "no choices"
-"""The problem of a reply without choices, as filters send it with status 200."""
+"""The problem with a reply without choices, which filters send with status 200."""
 NO_TEXT = "no text"
 """The finish_reason of an answer that is null, if the reply gives no other reason."""
 
 READ_SHARE = 0.9
-"""Least tokens read of a text, as a share of its words: no usual tokenizer makes fewer tokens than words."""
+"""Minimum tokens read from a text, as a share of its words: no common tokenizer makes fewer tokens than words."""
 
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -52,7 +52,7 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A ``response`` with status 200 that is no completion. The same request may succeed later."""
+    """A ``response`` with status 200 that isn't a completion. The same request may succeed later."""
 
     def __init__(self, problem: str, response: Any) -> None:
         super().__init__(problem)
@@ -83,12 +83,12 @@ class _Usage(_Part):
     completion_tokens_details: _Details | None = None
 
     def cached_tokens(self) -> int | None:
-        """Return the tokens of the prompt that were cached: 0 if the reply doesn't say, None if it counts none."""
+        """Return the prompt's cached tokens: 0 if the reply doesn't report them, None if it reports no counts."""
         details = self.prompt_tokens_details
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
     def thought_tokens(self) -> int | None:
-        """Return the tokens of a thought that are among those of the answer; None if the reply counts none."""
+        """Return the thought's tokens among the answer's tokens; None if the reply doesn't report them."""
         return (self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None) or None
 
 
@@ -109,13 +109,13 @@ class _Logprobs(_Part):
     content: list[_Token] | None = None
 
     def sampled(self) -> list[float]:
-        """Return the log-probability of each token of the answer; empty if the reply has none."""
+        """Return each answer token's log-probability; empty if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
         """Return log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf).
 
-        In completions, the sampled token is among its candidates even if it is none of the likeliest.
+        In completions, the sampled token is among its candidates even if it isn't one of the likeliest.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
         places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]
@@ -135,7 +135,7 @@ class _Message(_Part):
     reasoning_content: Any = None
 
     def reason(self) -> str | None:
-        """Return why there is no content, if the message says so: a refusal, or only a thought."""
+        """Return why there is no content, if the message gives a reason: a refusal, or only a thought."""
         return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
@@ -154,7 +154,7 @@ class _TextChoice(_Choice):
         return _Message(content=self.text)
 
     def stopped_at(self, mark: str) -> bool | None:
-        """Return whether the stop string ``mark`` ended the text; None if the server does not say."""
+        """Return whether the stop string ``mark`` ended the text; None if the server doesn't report it."""
         return self.stop_reason == mark if "stop_reason" in self.model_fields_set else None
 
 
@@ -179,7 +179,7 @@ class Reply(_Part, Generic[AnyChoice]):
         return self.usage or _Usage()
 
     def candidates(self) -> list[tuple[str, float]]:
-        """Return text and log-probability of the candidates for the first token; empty if the endpoint gives none."""
+        """Return the first token's candidates, with text and log-probability; empty if the endpoint gives none."""
         logprobs = self.choices[0].logprobs or _Logprobs()
         if logprobs.top_logprobs:
             return list((logprobs.top_logprobs[0] or {}).items())
@@ -204,7 +204,7 @@ def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
     """Return the store's row for ``reply``.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. Counts of tokens are null where the reply has none.
+    as their finish_reason. Token counts are null if the reply has none.
     """
     choice, usage = reply.choices[0], reply.counts
     answer, finish_reason = _answer(choice, usage, request.said)
@@ -228,18 +228,18 @@ def _own(request: Request) -> dict[str, object]:
 
 
 def refused_row(request: Request, reason: str, error: InputError) -> dict[str, object]:
-    """Return the row of an answer that is missing because the endpoint refused its prompt, for ``reason``.
+    """Return the row for an answer that is missing because the endpoint refused its prompt, for ``reason``.
 
-    It took no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
+    It used no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
     """
     counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "answer_tokens"), 0)
     return {**_own(request), "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
 
 
 def refused_prompt(error: Exception) -> str | None:
-    """Return the finish_reason of an answer whose prompt the endpoint refuses; None for any other ``error``.
+    """Return the finish_reason for an answer whose prompt the endpoint refuses; None for any other ``error``.
 
-    REFUSED may also be the refusal of a key: it is the prompt's only if the address has answered others.
+    REFUSED may also mean a refused key: it applies to the prompt only if the address has answered others.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -252,7 +252,7 @@ def refused_prompt(error: Exception) -> str | None:
 
 
 class ThoughtReply(NamedTuple):
-    """A thought, the token ids that the next request goes on from (None: unknown), and counts of tokens, if known."""
+    """A thought, the token ids from which the next request continues (None: unknown), and token counts, if known."""
 
     thought: Thought
     ids: tuple[int, ...] | None
@@ -264,9 +264,10 @@ class ThoughtReply(NamedTuple):
 def reply_thought(
     request: Request, reply: Reply[_TextChoice], marks: Sequence[str], thinks: ThoughtTokens | None
 ) -> ThoughtReply:
-    """Return the thought in ``reply``, a completion that was to stop after the end mark.
+    """Return the thought in ``reply``, a completion that should stop after the end mark.
 
-    A server that says only ``stop`` and leaves the mark out is taken to have stopped at it if a thought had begun.
+    If a server only reports ``stop`` and leaves out the mark, it is assumed to have stopped there if a thought had
+    begun.
     """
     choice, usage = reply.choices[0], reply.counts
     text, ended = choice.text or "", choice.finish_reason
@@ -295,13 +296,13 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
-    """Return the store's row for a thought and the row of its ``answer``, empty if the thought did not end."""
+    """Return the store's row for a thought and its ``answer`` row, which is empty if the thought did not end."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if the endpoint let a thought grow beyond ``budget``, or cut it before. Unknown counts pass."""
+    """Raise InputError if the endpoint let a thought exceed ``budget``, or cut it earlier. Unknown counts pass."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
@@ -311,8 +312,8 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
 def check_read(place: str, request: Request, read: int | None) -> None:
     """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
 
-    Of token ids, each must be read; of a text, READ_SHARE of its words, those of the user's part in a chat. An unknown
-    count passes.
+    For token ids, all must be read; for a text, READ_SHARE of its words (in a chat, the user part's). An unknown count
+    passes.
     """
     ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
@@ -324,10 +325,10 @@ def check_read(place: str, request: Request, read: int | None) -> None:
 
 
 def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
-    """Raise InputError if ``row`` says that the endpoint cut the prompt, or the answer before ``max_tokens``.
+    """Raise InputError if ``row`` shows that the endpoint cut the prompt, or the answer before ``max_tokens``.
 
-    See check_read. An answer to token ids must not be shorter than the ``max_tokens`` that are said to have ended it,
-    since vLLM in the job would have gone on. Unknown counts pass.
+    See check_read. An answer to token ids must not be shorter than ``max_tokens`` if it ended for that reason, because
+    vLLM in the job would have continued. Unknown counts pass.
     """
     check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]
@@ -361,7 +362,7 @@ def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tupl
 
 
 def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str, object]:
-    """Return the store's columns of a thought that the server tells from the answer; empty if it tells of none."""
+    """Return the store's columns for a thought that the server separates from the answer; empty if there is none."""
     given, tokens = message.reasoning or message.reasoning_content, usage.thought_tokens()
     if given is None and tokens is None:
         return {}
@@ -370,7 +371,7 @@ def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str
 
 
 def request_failure(error: Exception) -> str:
-    """Return how a request failed, on one line: status and first words of the reply, or why there is no reply."""
+    """Describe a failed request on one line: status and the reply's first words, or why there is no reply."""
     name = "" if isinstance(error, ReplyError) else f"{type(error).__name__}: "
     if not isinstance(error, openai.APIStatusError | ReplyError):
         cause = error.__cause__

@@ -1,4 +1,4 @@
-"""Run vLLM in this process by its step loop, which keeps the batch full; separate chunks would drain it."""
+"""Run vLLM in this process with its step loop, which keeps the batch full; separate chunks would drain it."""
 
 import copy
 import os
@@ -35,7 +35,8 @@ OPTIONAL = (
     "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
 GIVEN_UP = ("error", "abort")
-"""Ends of requests inside vLLM, of which `error` is called retryable (vllm/v1/engine/__init__.py, FinishReason)."""
+"""Ways in which requests end inside vLLM, where `error` is called retryable (vllm/v1/engine/__init__.py,
+FinishReason)."""
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
@@ -86,7 +87,7 @@ class VllmEngine:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Answer two short requests, then one of them alone, so that compilation at the first use counts as start."""
+        """Answer two short requests, then one of them alone, so that compilation at first use counts as start-up."""
         ends = {"stop": [], "min_tokens": 0, "ignore_eos": True}
         asked = ((size, (0,) * 4, self._parameters(0, max_tokens=size, **ends)) for size in (1, 2))
         deque(self.finished(asked), maxlen=0)
@@ -107,10 +108,10 @@ class VllmEngine:
     def _answers_after_thoughts(
         self, requests: Iterator[Request], thinks: ThoughtTokens
     ) -> Iterator[dict[str, object]]:
-        """Yield rows of answers that are asked for after their thoughts, over prompt and thought.
+        """Yield rows for answers that are requested after their thoughts, with prompt and thought.
 
-        So stop strings and max_tokens count after the end mark. A text without a thought is asked for again as an
-        answer. The end mark is set after a thought that its budget cut.
+        So stop strings and max_tokens count after the end mark. A text without a thought is requested again as an
+        answer. The end mark is appended to a thought that its budget cut.
         """
         thoughts: dict[tuple[str, int], tuple[Thought, Any]] = {}
 
@@ -144,7 +145,7 @@ class VllmEngine:
         return method(self, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "VllmEngine":
-        """Return this engine with the decoding of another definition of the same model."""
+        """Return this engine with another definition's decoding for the same model."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
         return other
@@ -156,8 +157,8 @@ class VllmEngine:
     ) -> Iterator[tuple[Asked, Any]]:
         """Yield each item of ``asked`` (item, token ids of its prompt, SamplingParams) with its output, as they finish.
 
-        ``follow`` returns what to ask for next for an item with an output, which is then not yielded. Inside the
-        engine, up to twice as many requests wait as the batch holds.
+        ``follow`` returns the next request for an item with an output, which is then not yielded. Inside the engine, up
+        to twice as many requests wait as the batch holds.
         """
         from vllm.inputs import TokensPrompt
 
@@ -300,7 +301,7 @@ def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> di
 
 
 def _set_environment(generator: GeneratorEntry, on_cpu: bool, threads: int) -> None:
-    """Set vLLM's variables before its import. No usage data leaves the node. The user's variables have precedence."""
+    """Set vLLM's variables before its import. No usage data leaves the node. Your variables take precedence."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:

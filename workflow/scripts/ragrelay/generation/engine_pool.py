@@ -24,7 +24,7 @@ from ragrelay.generation.generator import Method, Request
 from ragrelay.generation.token_progress import PROGRESS
 
 CHUNK = 32
-"""Requests that an engine gets at a time. They are consecutive, since these share prefixes."""
+"""Requests that an engine gets at a time. They are consecutive, because neighbours share prefixes."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
 ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
@@ -33,7 +33,7 @@ Rows = Iterator[dict[str, Any]]
 
 
 class EnginePool:
-    """Several engines (the key ``engines_per_job`` says how many), used like one VllmEngine.
+    """Several engines (as many as ``engines_per_job``), used like a single VllmEngine.
 
     Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. If one engine ends, the job ends.
     """
@@ -57,7 +57,7 @@ class EnginePool:
         return self.run(VllmEngine.answers, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "EnginePool":
-        """Return these engines with the decoding of another definition of the same model."""
+        """Return these engines with another definition's decoding for the same model."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)
         return other
@@ -65,7 +65,7 @@ class EnginePool:
     def run(self, method: Method, requests: Iterator[Any]) -> Rows:
         """Yield the rows that ``method`` yields for an engine and its share of ``requests``, as they finish.
 
-        The engine with the least to do gets the next requests. Each process has at most three batches, two of them
+        The engine with the least work left gets the next requests. Each process has at most three batches, two of them
         inside the engine.
         """
         for worker in self._workers:
@@ -98,7 +98,7 @@ class EnginePool:
 
 
 def visible_devices(count: int, size: int, given: str | None) -> list[str]:
-    """Return the GPUs of each of ``count`` engines on ``size`` GPUs each, from CUDA_VISIBLE_DEVICES (``given``).
+    """Return each engine's GPUs, for ``count`` engines with ``size`` GPUs each, from CUDA_VISIBLE_DEVICES (``given``).
 
     Raises InputError if it names too few.
     """
@@ -122,7 +122,7 @@ def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
 
 
 def _reply(worker: "Connection[Any, Any]") -> Any:
-    """Return what an engine's process sent; if that is an error, raise it."""
+    """Return the message from an engine's process; if it is an error, raise it."""
     try:
         reply = worker.recv()
     except (EOFError, ConnectionError) as error:

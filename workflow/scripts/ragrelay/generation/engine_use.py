@@ -1,7 +1,7 @@
-"""GPU-hours and tokens of all jobs with an engine, every attempt of each, also of those that were killed.
+"""Count GPU-hours and tokens for all jobs with an engine, including every attempt and killed jobs.
 
-The hours are those of a job's script, imports included; SLURM's and Snakemake's own seconds before it do not count.
-Each process of a job has a file of its own beside the job's log, which nothing deletes, and renews it while it runs.
+The hours cover a job's script, including imports, but not the seconds before it in SLURM and Snakemake. Each process of
+a job has a separate file next to the job's log, which nothing deletes, and renews it while it runs.
 """
 
 import json
@@ -22,9 +22,9 @@ from ragrelay.base.io.json_values import FAULTS
 log = logging.getLogger(__name__)
 
 RENEWED_EVERY = 30.0
-"""Seconds; a killed job's last ones are not counted."""
+"""Seconds between renewals; a killed job's last seconds are not counted."""
 UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
-"""What is counted, as in the key `budget`; tokens are those of prompts and of answers."""
+"""The counted units, as in the key `budget`; tokens include prompt and answer tokens."""
 
 
 class _Use:
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Count what the job uses that holds ``gpus`` within the context, in a file beside its log."""
+    """Count the use of a job that holds ``gpus`` within the context, in a file next to its log."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)
@@ -72,13 +72,13 @@ def counted(job_log: str, gpus: int) -> Iterator[None]:
 
 
 def add_tokens(number: int) -> None:
-    """Count ``number`` tokens as used by this job; nothing outside of ``counted``."""
+    """Count ``number`` tokens as used by this job; does nothing outside ``counted``."""
     if use := _USE.get():
         use.tokens += number
 
 
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
-    """Return what the jobs of each rule have used so far, in UNITS. ``logs`` is the folder of the study's logs."""
+    """Return each rule's use so far, in UNITS. ``logs`` is the folder with the study's logs."""
     sums: dict[str, dict[str, float]] = {}
     for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
@@ -93,6 +93,6 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
 
 
 def used_in_all(logs: Path) -> dict[str, float]:
-    """Return what all jobs of a study have used so far, in UNITS."""
+    """Return the total use of a study's jobs so far, in UNITS."""
     by_rule = used_by_rule(logs).values()
     return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

@@ -23,9 +23,9 @@ def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: 
 
     Models, adapters and tokenizers count by a hash of their files (local folder) or by id and revision (hub), so a
     folder can be moved and keep its answers. The engine decides which keys count. The prompt template does not count,
-    since prompts are part of the key. ``thinking`` counts where thoughts are requests of their own
-    (GeneratorKind.thought_budget). Where earlier versions had another fingerprint for the same answers
-    (GeneratorKind.earlier), the stores in ``cache_dir`` of the one that is returned get their parts.
+    because prompts are part of the key. ``thinking`` counts if thoughts are separate requests
+    (GeneratorKind.thought_budget). If earlier versions had another fingerprint for the same answers
+    (GeneratorKind.earlier), the returned fingerprint's stores in ``cache_dir`` get the earlier parts.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
@@ -44,8 +44,8 @@ def checked_start(
 ) -> Started:
     """Return ``start()``, and check before and after it that the model's files have the fingerprint ``expected``.
 
-    Raises InputError if not: if a folder changed during a study, answers of two models would share a fingerprint. File
-    hashes are kept, so the check only compares file sizes and times.
+    Raises InputError otherwise: if a folder changed during a study, two models' answers would share a fingerprint. File
+    hashes are cached, so the check only compares file sizes and times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

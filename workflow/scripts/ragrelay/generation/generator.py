@@ -19,14 +19,14 @@ from ragrelay.prompting.templates import Template
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
-"""Decoding keys that were added later; they do nothing at their defaults."""
+"""Decoding keys that were added later; they have no effect at their defaults."""
 NEUTRAL: Mapping[str, float] = {
     "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "min_tokens": 0,
 }  # fmt: skip
-"""Values at which decoding keys do nothing."""
+"""Values at which decoding keys have no effect."""
 SERVED, SYSTEM = "served_model", "system_fingerprint"
-"""Settings that an endpoint's replies name: the model and its system, joined by SEVERAL if there are several."""
+"""Settings named in an endpoint's replies: the model and its system, joined by SEVERAL if there are several."""
 SEVERAL = " + "
 ENDPOINT = "endpoint"
 """An endpoint's device."""
@@ -92,7 +92,7 @@ class EngineInJob(Engine, Protocol):
         """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
 
     def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
-        """Return this engine with the decoding of another definition of the same model."""
+        """Return this engine with another definition's decoding for the same model."""
 
 
 class GeneratorKind(Kind):

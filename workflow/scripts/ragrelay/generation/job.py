@@ -32,7 +32,7 @@ from ragrelay.prompting.layout import Layout
 log = logging.getLogger(__name__)
 
 SPENT = ("prompt_tokens", "answer_tokens")
-"""What a budget of tokens limits."""
+"""The units that a token budget limits."""
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant", SERVED, SYSTEM)
 MOST_REFUSED = 100
@@ -47,10 +47,10 @@ NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,
 )
-"""Messages of vLLM and torch about too little memory. The word alone is also in names of keys and weights."""
+"""Messages from vLLM and torch about too little memory. The word alone also occurs in names of keys and weights."""
 ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
 UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
-"""Expected of an engine in a separate process, whose error arrives without its cause."""
+"""The expectation for an engine in a separate process, whose error arrives without its cause."""
 
 Started = TypeVar("Started")
 
@@ -73,10 +73,10 @@ def generate_answers(
     """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
-    that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts. With
-    ``leaves_out`` and over_window: truncate, it never is: what reads the answers counts the prompts that have none.
-    Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds, engine, the counts of
-    count_makers, and tokens.
+    that it doesn't stop other retrievers; if every retriever has one, InputError is raised before the engine starts.
+    With ``leaves_out`` and over_window: truncate, it is never raised: the jobs that read the answers count prompts
+    without an answer. Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds, engine, the
+    counts of count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -109,7 +109,7 @@ def generate_answers(
 
 
 def expect_model(engine: Maker, store: PartStore) -> None:
-    """Have an endpoint's engine expect replies by the model that made the latest part of ``store`` that names one."""
+    """Make an endpoint's engine expect replies from the model named in the latest part of ``store`` that names one."""
     if engine.device == ENDPOINT:
         looks = (store.parts(latest=number) for number in (1, 0))  # at all of them only if the latest names none
         named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
@@ -118,7 +118,7 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 
 
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
-    """Yield an engine's ``rows``, those of refused prompts once any was answered, or at once (``answered``).
+    """Yield an engine's ``rows``; rows of refused prompts come after the first answer, or immediately (``answered``).
 
     Raises the first refusal if all prompts are refused, or MOST_REFUSED before the first answer, and InputError for an
     answer with a thought (check_shown).
@@ -149,10 +149,10 @@ def _within_window(
     layout: Layout,
     leaves_out: bool,
 ) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
-    """Return the rows of ``missing`` that fit the window, and the errors' parts of the other prompts by prompt_id.
+    """Return the rows of ``missing`` that fit the window, and the other prompts' error parts, keyed by prompt_id.
 
-    Raises the first of them if each retriever (of zero-shot prompts alone, that) has one: then no table can be made,
-    unless it ``leaves_out`` such prompts.
+    Raises the first error if every retriever has one (with only zero-shot prompts: if these do), because then no table
+    can be made, unless the job ``leaves_out`` such prompts.
     """
     errors = over_window(missing, generator, window, layout)
     if not errors:
@@ -198,13 +198,13 @@ def keep(
     start_seconds: float,
     tokens: TokenProgress | None = None,
 ) -> dict[str, object]:
-    """Append an engine's ``rows`` to ``store``, a part about every ``flush_seconds`` and one at the end.
+    """Append an engine's ``rows`` to ``store``: a part about every ``flush_seconds``, and one at the end.
 
-    Each part's metadata has its sums of the columns ``totals``. The first part's also has ``start_seconds``: from the
-    job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
-    ``tokens`` or, without them, ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and
-    generate_seconds. A sum with an unknown term is None, and no part's metadata has it. Raises InputError for a row
-    with a log-probability above 0, after keeping all rows before it.
+    Each part's metadata has sums of the columns ``totals``. The first part's also has ``start_seconds``: from the job's
+    first look at the store until the engine was ready, including imports and tokenisation. Progress counts ``tokens``
+    or, without them, ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. A
+    sum with an unknown term is None, and no part's metadata has it. Raises InputError for a row with a log-probability
+    above 0, after keeping all rows before it.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -245,11 +245,11 @@ def keep(
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
-    """Count the keys ``asked`` by their maker: ``engines`` (by engine, version and device) and ``settings``.
+    """Count the keys ``asked`` by maker: ``engines`` (by engine, version and device) and ``settings``.
 
-    The latter count by setting and value (see Maker), without parts that don't record the setting; a part with several
-    values counts for each. ``first_made``: when
-    the first part with one of the keys was written (UTC, ISO 8601).
+    ``settings`` counts by setting and value (see Maker), without parts that don't record the setting; a part with
+    several values counts for each. ``first_made``: when the first part with one of the keys was written (UTC, ISO
+    8601).
     """
     written = []
     engines: Counter[str] = Counter()

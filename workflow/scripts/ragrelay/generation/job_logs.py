@@ -1,4 +1,4 @@
-"""Read the logs of jobs: their records with time and level, and which jobs failed."""
+"""Read jobs' logs: records with time and level, and failed jobs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 RECORD = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ([A-Z]+) (\S+): (.*)")
-"""A line as job_log writes it; others belong to the record above them."""
+"""The form of a line that job_log writes; other lines belong to the record above them."""
 WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 class Record(NamedTuple):
-    """A record of a log. ``last`` is its last line: after a traceback, the error itself."""
+    """A log record. ``last`` is its last line: after a traceback, the error itself."""
 
     time: datetime
     level: str
@@ -28,7 +28,7 @@ class Logged(NamedTuple):
 
 
 def records(log: Path) -> list[Record]:
-    """Return the records of a log, oldest first; none where there is no such file."""
+    """Return a log's records, oldest first; none if there is no such file."""
     entries: list[Record] = []
     if not log.is_file():
         return entries
@@ -42,9 +42,9 @@ def records(log: Path) -> list[Record]:
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
-    """Yield the logs below ``folder`` that end with an error, each with that record, of jobs whose outputs are missing.
+    """Yield the logs below ``folder`` that end with an error, each with its record, for jobs whose outputs are missing.
 
-    The outputs exist if the job succeeded later. Snakemake deletes those of a failed job.
+    The outputs exist if the job succeeded later. Snakemake deletes a failed job's outputs.
     """
     known = [(re.compile(rule.log), rule.outputs) for rule in rules]
     for log in sorted(folder.rglob("*.log")):

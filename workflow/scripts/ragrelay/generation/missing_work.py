@@ -1,7 +1,7 @@
-"""Count the keys that a job would make, in a small job before it, so that it asks for a GPU only if there are some.
+"""Count the keys that a job would make, in a small job before it, so that it requests a GPU only if needed.
 
-The count goes to a temporary file, an input of the job (``missing``) from which the job's resources follow. To count,
-the job's own code runs up to the start of its engine.
+The count goes to a temporary file, an input of the job (``missing``) from which the job's resources follow. The job's
+own code does the counting: it runs up to the engine's start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ Engine = TypeVar("Engine")
 
 
 class NoEngineError(InputError):
-    """Raised in place of an engine's start. ``missing``: how many keys it would make."""
+    """Raised instead of starting an engine. ``missing``: how many keys it would make."""
 
     def __init__(self, missing: int = 1) -> None:
         super().__init__("a job that counts", f"{missing} missing keys", "no start of an engine")
@@ -31,12 +31,12 @@ class NoEngineError(InputError):
 
 
 def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
-    """Raise NoEngineError: the function that starts an engine, of a job that only counts."""
+    """Raise NoEngineError: the start function for a job that only counts."""
     raise NoEngineError
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
-    """Return the content of a count's file: how many keys ``job`` would make, which starts its engine by no_engine.
+    """Return a count file's content: how many keys ``job``, which starts its engine with no_engine, would make.
 
     ``number`` counts them if the error doesn't. An impossible request needs no engine: the job itself ends with the
     error.
@@ -51,7 +51,7 @@ def count_missing(job: Callable[[], object], number: Callable[[], int] | None = 
 
 
 class _CountingAsker(EngineAsker):
-    """Starts no engine, and says how many likelihoods are missing."""
+    """Starts no engine, and counts missing likelihoods."""
 
     def __init__(self, asker: EngineAsker) -> None:
         super().__init__(asker.generator, asker.fingerprint, asker.cache_dir, 1)
@@ -73,9 +73,9 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Return the content of a count's file for ``ask_parts`` of questions.parts, which gets the other arguments.
+    """Return a count file's content for ``ask_parts`` in questions.parts, which gets the other arguments.
 
-    Where a part's requests depend on missing replies, it counts the first ones.
+    If a part's requests depend on missing replies, only the first ones are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]

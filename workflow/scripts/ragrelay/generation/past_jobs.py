@@ -1,4 +1,4 @@
-"""Measure a fingerprint's earlier jobs: length of answers, speed, and bytes on disk."""
+"""Measure a fingerprint's earlier jobs: answer length, speed, and bytes on disk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds that an engine takes per token: ``prompt`` (tokens not served by the prefix cache) and ``answer``."""
+    """An engine's seconds per token: ``prompt`` (tokens not served by the prefix cache) and ``answer``."""
 
     prompt: float
     answer: float
@@ -38,7 +38,7 @@ class Speed:
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the speed of ``engines`` side by side, each with this speed."""
+        """Return the joint speed of ``engines`` side by side, each with this speed."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
@@ -50,7 +50,7 @@ class Pace:
     """Mean tokens per answer."""
     answer_tokens_from: str
     tokens_per_second: float | None
-    """Answer tokens per second of a job, the time of their prompts included."""
+    """A job's answer tokens per second, including the time for their prompts."""
     tokens_per_second_from: str
     bytes_per_answer: float
     device: str | None
@@ -66,7 +66,7 @@ class Pace:
 
 
 def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
-    """Return the pace of a generator, from the answers in ``store`` and its key ``tokens_per_second``."""
+    """Return a generator's pace, from the answers in ``store`` and its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -97,7 +97,7 @@ def speed_of(store: AnswerStore) -> Speed | None:
 
 
 def prompt_speed(store: PartStore) -> Speed | None:
-    """Return the speed of the latest parts of a store of likelihoods per token of their requests, cached or not."""
+    """Return the speed of a likelihood store's latest parts, per token of their requests, cached or not."""
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     tokens = sum(int(data.get("prompt_tokens", 0)) for data in timed.parts.values())
     return Speed(sum(timed.seconds().values()) / tokens, 0.0) if tokens else None
@@ -138,7 +138,7 @@ class Timed:
 def fitted(parts: pl.DataFrame) -> Speed | None:
     """Fit a Speed to ``parts`` (PRICED, seconds) by least squares, with both values at least 0; None without parts.
 
-    If the parts can't separate the two, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
+    If the parts can't separate both, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None

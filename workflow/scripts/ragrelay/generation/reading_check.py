@@ -1,12 +1,12 @@
 """Check at the first start of a converted model that it reads plain English: a wrong conversion is silent.
 
-The page is read twice in one text. A model that works finds the first copy plausible and knows the second by heart.
-What was measured with SmolLM2-135M-Instruct (Q4_1), perplexity of the first and of the second copy: as it is 20 and
-1.1; layers shuffled 1,000,000 and 1,000,000; query and key exchanged 2,000 and 1,900; values reversed 16,000 and
-16,000; gate and up exchanged, or 1 added to every norm, above 700,000 and 1,000,000; rows of query and key in the
-order before or after llama.cpp's permutation 100 and 130 to 180; rotations four times as fast 260 and 490; embeddings
-shifted by one token 12,000 and 1.9. It does not see two neighbouring layers exchanged (25 and 1.1), one layer of
-random queries (22 and 1.1) or rotations of base 10,000 in place of 100,000 (23 and 1.1).
+The page is read twice in one text. A working model finds the first copy plausible and knows the second by heart.
+Perplexity of the first and second copy, measured with SmolLM2-135M-Instruct (Q4_1): unchanged 20 and 1.1; layers
+shuffled 1,000,000 and 1,000,000; query and key exchanged 2,000 and 1,900; values reversed 16,000 and 16,000; gate and
+up exchanged, or 1 added to every norm, above 700,000 and 1,000,000; rows of query and key in the order before or after
+llama.cpp's permutation 100 and 130 to 180; rotations four times as fast 260 and 490; embeddings shifted by one token
+12,000 and 1.9. The check misses two neighbouring layers exchanged (25 and 1.1), one layer of random queries (22 and
+1.1) or rotations of base 10,000 in place of 100,000 (23 and 1.1).
 """
 
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 READ = "reading.json"
 MOST = (1000.0, 10.0)
-"""Highest perplexity of the first and of the second copy."""
+"""The highest allowed perplexity of the first and second copy."""
 SHORTEST = 64
 """Fewest tokens of a copy, in a small window."""
 PAGE = """\
@@ -48,8 +48,8 @@ third more than 500. The book is in the museum now, next to a photograph of the 
 def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[Iterator[Any]], Any]) -> None:
     """Raise InputError if a converted model does not read PAGE. Once it does, its folder says so.
 
-    ``window``: the engine's, in tokens. In a smaller one than two pages, the page's beginning is read. ``finished``:
-    that method of the engine.
+    ``window``: the engine's, in tokens. If it is smaller than two pages, only the page's beginning is read.
+    ``finished``: the engine's method.
     """
     folder = Path(generator[KEY]["path"])  # type: ignore[literal-required]
     if (folder / READ).is_file():
@@ -80,6 +80,6 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
 
 
 def perplexity(logprobs: list[float]) -> float:
-    """Return the perplexity of tokens with these log-probabilities in nats; infinite if one is no number."""
+    """Return the perplexity of tokens with these log-probabilities in nats; infinite if one isn't a number."""
     mean = -sum(logprobs) / len(logprobs)
     return math.exp(min(mean, 700.0)) if math.isfinite(mean) else math.inf

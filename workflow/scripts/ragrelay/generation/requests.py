@@ -33,25 +33,25 @@ GPU_BLOCK_TOKENS = 16
 CHARACTERS_PER_TOKEN = 4
 KEYS = {"qid": pl.String, "prompt_id": pl.String, "size": pl.Int64}
 TEXT_BYTES = 64 << 20
-"""Bytes of prompts that are in memory at a time."""
+"""Bytes of prompts held in memory at a time."""
 TRUNCATE = "truncate"
-"""The value of ``over_window`` with which a prompt over the window is no error."""
+"""The value of ``over_window`` with which a prompt over the window isn't an error."""
 SPARE_TOKENS = 64
-"""Tokens that may come to those of the text and of a chat's template: a system part's marks, a space in front."""
+"""Tokens that may be added to the text's and the chat template's: a system part's marks, a leading space."""
 
 
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
-    """Return the distinct (prompt_id, seed) of prompt files, which ``prompts`` has by retriever, in the order of work.
+    """Return the distinct (prompt_id, seed) from prompt files (``prompts``, keyed by retriever), in the order of work.
 
-    Every prompt is asked with each of ``seeds``; in files with a column ``seed``, with its row's seed alone.
+    Every prompt is asked with each of ``seeds``; in files with a column ``seed``, only with its row's seed.
 
     Further columns: qid, retriever and path (of the first file with the prompt), size (bytes of the prompt), shard.
-    Texts are left in their files (see with_texts), since those of a large study fill a node's memory.
+    Texts stay in their files (see with_texts), because a large study's texts fill a node's memory.
 
-    Queries are in the order of a hash of their qid, so that what is finished at any time is a random sample of them,
-    complete for every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an
+    Queries are in the order of a hash of their qid, so that the finished queries are always a random sample, complete
+    for every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an
     ordering), then seed, so that the engine's prefix cache serves the shared instruction, nested contexts and seeds.
-    Each query, from the longest down, is assigned as a whole to the shard with the least prompt text so far. All shards
+    Each query, from the longest down, is assigned undivided to the shard with the least prompt text so far. All shards
     compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
@@ -101,9 +101,9 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 
 
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield ``keys`` (rows of sharded_keys) with docnos, prompt and system from their files, in parts of whole queries.
+    """Yield ``keys`` (rows of sharded_keys) with docnos, prompt and system from their files, in parts of full queries.
 
-    A part has about TEXT_BYTES of prompts. ``keys`` that have texts already are yielded as they are.
+    A part has about TEXT_BYTES of prompts. ``keys`` that already have texts are yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -145,16 +145,16 @@ def requests_of(
 
 
 def sends_texts(generator: GeneratorEntry) -> bool:
-    """Return whether requests have texts, not token ids: those to an endpoint without a tokenizer."""
+    """Return whether requests have texts instead of token ids, which is true for an endpoint without a tokenizer."""
     return not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator
 
 
 def over_window(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> dict[str, InputError]:
-    """Return the error of each prompt of ``missing`` (rows of sharded_keys) that does not fit the window, by prompt_id.
+    """Return, by prompt_id, the error for each prompt of ``missing`` (rows of sharded_keys) over the window.
 
-    Raises InputError if the tokenizer can't be loaded, or has marks of thought and the generator lacks ``thinking``.
+    Raises InputError if the tokenizer can't be loaded, or has thought marks and the generator lacks ``thinking``.
     """
     if sends_texts(generator):
         return {}
@@ -170,13 +170,13 @@ def over_window(
 
 
 def check_marks(generator: GeneratorEntry, tokenizer: PromptTokenizer) -> None:
-    """Raise InputError if the tokenizer has marks of thought and the generator lacks ``thinking``."""
+    """Raise InputError if the tokenizer has thought marks and the generator lacks ``thinking``."""
     if "structured" not in generator:
         check_tokenizer_marks(generator, tokenizer.tokenizer)
 
 
 def longest_reply(generator: GeneratorEntry) -> int:
-    """Return the tokens that a prompt of token ids must leave of the window: ``max_tokens`` and a thought's."""
+    """Return the tokens that a prompt of token ids must leave in the window: ``max_tokens`` plus a thought's."""
     return int(generator["max_tokens"]) + least_budget(generator)
 
 

@@ -15,16 +15,16 @@ from ragrelay.generation.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|held), (\d+) to make")
 PART = re.compile(r"part (\d+) of (\d+): .*")
-"""A job that asks a question says so before each part, and counts the requests of one part after the other."""
+"""A job that asks a question logs this before each part, and counts the parts' requests one after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 TOLD = re.compile(
     r"[\d,]+ of [\d,]+ \w+, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
 )
-"""A job's tokens, also those of unfinished answers, as TokenProgress tells them: from the first ten seconds on."""
+"""A job's tokens, including unfinished answers', as TokenProgress reports them after the first ten seconds."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
-"""A job says so, once, of an endpoint's address that fails (EndpointEngine)."""
+"""A job logs this once for an endpoint's address that fails (EndpointEngine)."""
 SHARES = re.compile(r"replies of model (.+): (\S+ gave \d+(?:, \S+ gave \d+)+)")
-"""A job says so at its end if an address failed (EndpointEngine)."""
+"""A job logs this at its end if an address failed (EndpointEngine)."""
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """The job of a shard, or of a question: its keys, its rule and its files."""
+    """A shard's or a question's job: its keys, its rule and its files."""
 
     dataset: str
     generator: str
@@ -116,7 +116,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, object]:
 
 
 def _last_attempt(entries: list[Record]) -> list[Record]:
-    """Return the records since the job last began, with its first part if it has parts; all if it has not begun."""
+    """Return the records since the job last began, with its first part if it has parts; all if it hasn't begun."""
     parts = [
         place for place, record in enumerate(entries) if (match := PART.fullmatch(record.text)) and match[1] == "1"
     ]
@@ -125,7 +125,7 @@ def _last_attempt(entries: list[Record]) -> list[Record]:
 
 
 def failed_addresses(shards: Iterable[Shard]) -> list[str]:
-    """Return, each once, endpoints' addresses that failed while others were at hand, with what their jobs say."""
+    """Return endpoints' addresses that failed while others were available, each once, with their jobs' messages."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 

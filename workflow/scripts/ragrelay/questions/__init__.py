@@ -1,1 +1,1 @@
-"""Ask models the questions of a study: their prompts, the engine of each job, and the tables made from the replies."""
+"""Ask models a study's questions: prompts, each job's engine, and the tables made from the replies."""

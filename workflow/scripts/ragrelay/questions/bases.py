@@ -1,4 +1,4 @@
-"""Base classes of questions with one part per dataset, generator and retriever, which ask the generator itself."""
+"""Base classes for questions with one part per dataset, generator and retriever, which ask the generator itself."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Ask about all parts of a job with one asker, and read the replies about one table's parts from the stores."""
+"""Ask about all parts of a job with one asker, and read the replies for one table's parts from the stores."""
 
 import json
 import logging
@@ -20,15 +20,15 @@ COUNTS = ("asked", "cached", "made", "generate_seconds")
 
 Inputs = Mapping[str, str | Sequence[str]]
 Part = Mapping[str, Any]
-"""Settings and wildcards of a part, and its ``files``: by name of an input, the places of its files among the job's."""
+"""A part's settings and wildcards, and its ``files``: for each input name, its files' places among the job's files."""
 
 
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
-    """Ask ``question`` about each of ``parts``. Return the receipt: COUNTS in all, seconds, and that of each part.
+    """Ask ``question`` about each of ``parts``. Return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    A part whose requests are impossible leaves the others as they are: its entry has ``refused``, the error that the
-    job that reads its replies ends with. Raises RequestError if all are impossible. A key that two parts share counts
-    in each; the second finds it cached.
+    A part whose requests are impossible doesn't affect the others: its entry has ``refused``, the error with which the
+    job that reads its replies ends. Raises RequestError if all are impossible. A key that two parts share counts in
+    each; the second finds it cached.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -51,10 +51,10 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 def read_parts(
     question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
 ) -> Mapping[str, Any]:
-    """Return what the function ``read`` of ``question`` makes of the replies about ``parts``; the last is its table.
+    """Return what ``read`` of ``question`` makes of the replies about ``parts``; the last part is its table.
 
     ``ask`` makes the rows again; they go to ``asked_file`` if there is one. Raises InputError for a reply that the
-    stores lack, with the reason that the job that asked has in its receipt (the input ``receipt``), if it has one.
+    stores lack, with the reason from the asking job's receipt (the input ``receipt``), if there is one.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)
@@ -84,5 +84,5 @@ def _jobs(inputs: Inputs, parts: Iterable[Part]) -> Iterator[QuestionJob]:
 
 
 def _stores(receipt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the counts of a receipt, which are by store if a question fills several."""
+    """Return a receipt's counts, which are per store if a question fills several."""
     return [receipt] if "asked" in receipt else [value for value in receipt.values() if isinstance(value, Mapping)]

@@ -1,10 +1,10 @@
-"""Base class of the questions that a study asks a model.
+"""Base class for the questions that a study asks a model.
 
-A question is one module of ``ragrelay.questions.kinds``, or a user's own module that the key ``questions`` names. Its
-class tells rules, plan, budget and the registry of files which jobs there are and what they read and write. Each
-question becomes two rules: one asks, with an engine; one reads the replies from the stores. A question has parts, one
-per table, such as the answers of each retriever. A job that asks has one engine for many parts: all that ask the same
-generator, unless their wildcards in ``ask_key`` differ. Three functions of the module run in the jobs:
+A question is one module of ``ragrelay.questions.kinds``, or your own module, named by the key ``questions``. Its class
+gives rules, plan, budget and the file registry its jobs, with the files that they read and write. Each question becomes
+two rules: one asks, with an engine; one reads the replies from the stores. A question has parts, one per table, such as
+the answers of each retriever. A job that asks has one engine for many parts: all parts that ask the same generator,
+unless their wildcards in ``ask_key`` differ. Three functions of the module run in the jobs:
 
 - ``ask(job, asker)`` asks for all rows of a part. It returns the rows (columns of ``asked``, or None) and the receipt.
   The job that reads calls it again, with an asker that only looks up, for the same rows and receipt.
@@ -12,8 +12,8 @@ generator, unless their wildcards in ``ask_key`` differ. Three functions of the 
   ``ask`` itself, with an asker that counts.
 - ``read(job, receipt, cache_dir)`` returns the tables or values of the files in ``made``, by name, from the stores.
 
-Only these functions and what they reach count as code of the jobs; a user's module counts as a whole. Modules import
-heavy libraries inside functions, because Snakemake imports every question when it starts.
+Only these functions and the code that they reach count as the jobs' code; your own module counts completely. Modules
+import heavy libraries inside functions, because Snakemake imports every question when it starts.
 """
 
 import importlib
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the study that rules see, which is above this package
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
-"""Value by wildcard."""
+"""Values, keyed by wildcard."""
 Inputs = dict[str, str | Sequence[str]]
 """A rule's input by name: a file, or a list of files."""
 
@@ -204,7 +204,7 @@ class Question(ABC):
         return self.inputs(study, key)
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """List the path patterns for inputs whose files the job tells apart by their wildcards.
+        """List the path patterns for inputs whose files the job identifies by their wildcards.
 
         Args:
             study: The study.

@@ -15,9 +15,9 @@ from ragrelay.base.io.parquet_files import read_frame, read_whole
 
 DIGITS = 16
 BRINGS = "passages"
-"""The key of retrievers that names a file of passages which the collection lacks."""
+"""The retrievers' key that names a file with passages which the collection lacks."""
 Hashes = dict[str, dict[str, object]]
-"""Count and hash by the kind of data."""
+"""Count and hash, keyed by kind of data."""
 
 
 def data_hashes(
@@ -26,13 +26,13 @@ def data_hashes(
     config: Mapping[str, Any],
     more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
-    """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
+    """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of row order.
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) and
     ``subtopics`` if the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid
-    (without comments and tags), ``passages of <retriever>`` in contexts of one that brings some, ``processor of
-    <retriever>`` (its fingerprint), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it
-    was indexed. Raises InputError for a damaged file.
+    (without comments and tags), ``passages of <retriever>`` for a retriever whose contexts have passages that you
+    bring, ``processor of <retriever>`` (its fingerprint), the annexes' data (by the functions ``more``), and ``corpus
+    <index>``, hashed when it was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -91,7 +91,7 @@ def _of_queries(folder: Path) -> dict[str, dict[str, object]]:
 
 
 def read_result(path: Path) -> pl.DataFrame:
-    """Read a Parquet file two folders below a dataset's. Raises InputError for a damaged one."""
+    """Read a Parquet file two folders below a dataset's folder. Raises InputError for a damaged one."""
     return read_whole(path, path.parents[2].name, read_frame)
 
 
@@ -104,7 +104,7 @@ def _run_lines(path: Path) -> list[str]:
 
 
 def rows_of(frame: pl.DataFrame) -> list[str]:
-    """Return the rows of ``frame`` as texts, from which `described` counts and hashes."""
+    """Return the rows of ``frame`` as texts that `described` counts and hashes."""
     return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
 
 

@@ -14,7 +14,7 @@ QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute per context the quantiles of utility over queries (QUANTILES, linear between neighbours) and n."""
+    """Compute, for each context, utility quantiles over queries (QUANTILES, linear between neighbours) and n."""
     quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 

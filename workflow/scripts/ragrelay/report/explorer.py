@@ -1,4 +1,4 @@
-"""Prepare the query explorer: what can be chosen, and each query's data, inside the page or in files next to it."""
+"""Prepare the query explorer: its choices, and each query's data, inside the page or in files next to it."""
 
 import json
 import os
@@ -25,9 +25,9 @@ class Explorer:
     """The explorer's data in a page."""
 
     index: Mapping[str, object] = field(default_factory=dict)
-    """What the script needs at once."""
+    """The data that the script needs immediately."""
     inside: Mapping[str, Markup] = field(default_factory=dict)
-    """JSON of queries by the id of the element that holds it."""
+    """The queries' JSON, keyed by the id of the element that holds it."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -85,7 +85,7 @@ def _pair(section: Section) -> list[str]:
 
 
 def _means(section: Section, qids: Sequence[str]) -> Mapping[str, object]:
-    """Return P of every cell, by its key as JSON, parallel to ``qids``, with the index of its P_0 in ``p0``."""
+    """Return every cell's P, keyed by JSON and parallel to ``qids``, with the index of its P_0 in ``p0``."""
     shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
     cells, p0 = {}, []
     for key, rows in shown.group_by(CELL, maintain_order=True):

@@ -1,4 +1,4 @@
-"""Choose, once per section, the rows that the first screen tells of, and hold them with types.
+"""Choose, once per section, the rows behind the first screen's sentences, and hold them as typed records.
 
 The primary pair's row, a difference's direction and the rows that decide on relay are chosen here and nowhere else.
 """
@@ -49,13 +49,13 @@ class Fact(Mapping[str, Any]):
     TABLE: ClassVar[str]
     """Name of the table (report.outputs.RESULT_TABLES)."""
     KEY: ClassVar[tuple[str, ...]]
-    """The columns that tell the row from others; none for a table with one row, or for sums over all."""
+    """The columns that identify the row; none for a table with one row, or for sums over all rows."""
     COMPUTED: ClassVar[tuple[str, ...]] = ()
-    """Fields that are no columns."""
+    """Fields that aren't columns."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """Hold ``row``; columns that it lacks are None."""
+        """Create it from ``row``; missing columns are None."""
         return cls(**{each.name: row.get(each.name) for each in fields(cls)})
 
     def __getitem__(self, column: str) -> Any:
@@ -107,7 +107,7 @@ def _record(
 
 @dataclass(frozen=True)
 class Difference(Fact):
-    """Mean P of a retriever less another's, paired by query."""
+    """A retriever's mean P minus another's, paired by query."""
 
     TABLE = "systems"
     KEY = ("retriever", "against_retriever", "ordering", "k", "references")
@@ -157,7 +157,7 @@ class Difference(Fact):
 
 @dataclass(frozen=True)
 class _Turned(Difference):
-    """A difference in the other direction than in the table."""
+    """A difference in the opposite direction to the table's."""
 
     def turned(self) -> Difference:
         back = Difference.turned(self)
@@ -170,7 +170,7 @@ class _Turned(Difference):
 
 @dataclass(frozen=True)
 class Gain(Fact):
-    """Mean P of a retriever less P₀, paired by query."""
+    """A retriever's mean P minus P₀, paired by query."""
 
     TABLE = "gain"
     KEY = ("retriever", "ordering", "k", "references")
@@ -206,7 +206,7 @@ class Quality(Fact):
     share_best_in_context: float | None
     share_unjudged: float | None
     measured: float | None
-    """The primary measure at k, whose column has its name."""
+    """The primary measure at k; its column has the measure's name."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class Slope(Fact):
 
 @dataclass(frozen=True)
 class LabelledSlope(Fact):
-    """Relay where the passages without a judgement have other labels."""
+    """Relay if the unjudged passages had other labels."""
 
     TABLE = "holes"
     KEY = ("ordering", "k", "references", "measure", "adjusted", "labelling")
@@ -284,7 +284,7 @@ class LabelledSlope(Fact):
 
 @dataclass(frozen=True)
 class QueryClusters(Fact):
-    """The clusters that the queries come in."""
+    """The clusters that the queries form."""
 
     TABLE = "clusters"
     KEY = ()
@@ -297,7 +297,7 @@ class QueryClusters(Fact):
 
 @dataclass(frozen=True)
 class AnswerCounts(Fact):
-    """How the answers ended, summed over all contexts; orderings of one passage are one.
+    """How the answers ended, summed over all contexts; all orderings of a single passage count once.
 
     ``n`` and ``missing`` include the answers ``absent`` from an imported file.
     """
@@ -329,7 +329,7 @@ class Mean:
 def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
     """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
 
-    Equal values have none either.
+    Equal values have no interval either.
     """
     if len(values) < QUERIES_AT_LEAST or is_constant(values):
         return None, None
@@ -346,7 +346,7 @@ def mean_of(k: int, values: pl.Series) -> Mean | None:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What the first screen tells of a ``section``, in the primary comparison's cell unless said otherwise."""
+    """The facts behind a ``section``'s first screen, in the primary comparison's cell unless stated otherwise."""
 
     section: Section
 
@@ -357,7 +357,7 @@ class Facts:
 
     @cached_property
     def primary(self) -> Difference | None:
-        """The primary pair; None where no query has a score with both."""
+        """The primary pair; None if no query has a score with both."""
         rows = self.section["systems"].filter(role=PRIMARY)
         return None if rows.is_empty() else Difference.of(rows.row(0, named=True))
 
@@ -365,7 +365,7 @@ class Facts:
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
         """The primary pair at every ordering, k and set of references, in the direction of the answer.
 
-        Without zero-shot answers as retriever less reference, like the rows of the first table.
+        Without zero-shot answers, the direction is retriever minus reference, as in the first table.
         """
         pair = self.section.primary
         if pair is None:
@@ -397,7 +397,7 @@ class Facts:
 
     @cached_property
     def against_reference(self) -> dict[str, Difference]:
-        """Every retriever less the primary pair's reference."""
+        """Every retriever's difference from the primary pair's reference."""
         pair = self.section.primary
         rows = [Difference.of(row) for row in self.section["systems"].filter(**self.where).iter_rows(named=True)]
         both = [direction for each in rows for direction in (each, each.turned())]
@@ -411,13 +411,13 @@ class Facts:
         return {row["retriever"]: Quality.of({**row, "measured": row.get(measure)}) for row in rows}
 
     def both(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return a field of Quality for both retrievers of ``pair``; None where either has none."""
+        """Return a field of Quality for both retrievers of ``pair``; None if either lacks it."""
         sides = [self.quality.get(name) for name in (pair.retriever, pair.against_retriever)]
         one, other = (None if side is None else side[column] for side in sides)
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return what ``both`` does, but None if a query has P with one retriever only: means differ in queries."""
+        """Like ``both``, but None if a query has P with only one retriever: the means would cover different queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property
@@ -427,7 +427,7 @@ class Facts:
 
     @cached_property
     def correlations(self) -> list[Correlation]:
-        """ρ of every retriever, with a value or without."""
+        """Every retriever's ρ, including undefined ones."""
         rows = self.section["correlation"].filter(coefficient=DECIDES, subset="all", **self.section.lead)
         return [Correlation.of(row) for row in rows.iter_rows(named=True)]
 
@@ -442,13 +442,13 @@ class Facts:
 
     @cached_property
     def relayed(self) -> str:
-        """The answer on relay: a word of analysis.relay."""
+        """The answer on relay: one of the words in analysis.relay."""
         ordering, k, grade, measure = self.section.lead.values()
         return relay.answer(self.section["relay"], ordering, k, grade, measure)
 
     @cached_property
     def deciding(self) -> list[Slope]:
-        """The slopes, as measured and adjusted, on which the answer on relay is read."""
+        """The slopes, as measured and adjusted, that decide the answer on relay."""
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
@@ -467,7 +467,7 @@ class Facts:
 
     @cached_property
     def labelled(self) -> dict[str, LabelledSlope]:
-        """The slope as measured by labelling of the passages without a judgement."""
+        """The slope as measured, keyed by labelling of the unjudged passages."""
         rows = self.section["holes"].filter(k=self.where["k"], adjusted=False)
         return {row["labelling"]: LabelledSlope.of(row) for row in rows.iter_rows(named=True)}
 
@@ -486,7 +486,7 @@ class Facts:
 
     @cached_property
     def copied(self) -> list[Quality]:
-        """The rankings whose answers most often have their nearest reference in the context, of those with a share."""
+        """The rankings whose answers most often have their nearest reference in the context."""
         names = [name for name in self.section.rankings if name != ZEROSHOT]
         known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
         most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)

@@ -1,6 +1,6 @@
-"""Write what a page's first screen says as JSON: every sentence, and the rows that its numbers come from.
+"""Write a page's first screen as JSON: every sentence, and the rows that its numbers come from.
 
-docs/reference/facts.md describes the file. VERSION changes where a key is renamed or removed.
+docs/reference/facts.md describes the file. VERSION changes if a key is renamed or removed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

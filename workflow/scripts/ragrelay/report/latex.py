@@ -36,11 +36,11 @@ def line(cells: Iterable[str]) -> str:
 
 
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
-    """Write Table 1 (Tian et al., ECIR 2025) of one generator's and scorer's ``sections``, one below the other.
+    """Write Table 1 (Tian et al., ECIR 2025) for one generator's and scorer's ``sections``, one below the other.
 
     Each section's dataset has a block: its zero-shot P, then a row per retriever and ordering, with a column per k
     under each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
-    with other grades get a ``table`` environment of their own. For \\input in a document that loads booktabs.
+    with different grades get a separate ``table`` environment. For \\input in a document that loads booktabs.
     ``unseen``: on unseen references.
     """
     if quantity not in QUANTITIES:

@@ -22,7 +22,7 @@ SHORT = {"better, by less than the margin": "better", "worse, by less than the m
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 """Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
 LINE = 18
-"""Least pixels between the names of two lines."""
+"""Minimum pixels between two lines' names."""
 TOP, AXIS = 10, 83
 LETTER = 7
 """About the width of a letter in pixels."""
@@ -71,7 +71,8 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(facts: Facts, part: int, explored: bool) -> list[dict[str, Any]]:
-    """Return what the macro ``lead_figure`` draws, for every size; ``part`` is the section's index in the explorer."""
+    """Return the values for the macro ``lead_figure``, for every size; ``part`` is the section's index in the
+    explorer."""
     lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []

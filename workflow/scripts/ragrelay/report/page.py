@@ -31,7 +31,7 @@ MOST_DOUBTS = 3
 """Doubts about the data above the answers; others follow the first table."""
 MOST_POINTS = 18_000
 MOST_ROWS = 9_000
-"""Points of scatter plots and rows of long tables on the page, divided among its sections: it stays below 10 MB."""
+"""Scatter plot points and long tables' rows, divided among the page's sections: it stays below 10 MB."""
 
 
 def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
@@ -77,7 +77,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
-    """Return the variables of the templates of annexes' parts, their templates, and their sentences for the head."""
+    """Return the annexes' template variables, their templates, and their sentences for the top of the page."""
     values: dict[str, Any] = {
         name: [] for name in ("annex_templates", "annex_openings", "annex_warnings", "annex_answers")
     }

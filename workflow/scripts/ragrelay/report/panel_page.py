@@ -15,7 +15,7 @@ from ragrelay.report.facts import TableRow
 from ragrelay.report.outputs import RESULT_TABLES
 
 ALL_JUDGES = "none"
-"""Stands in the column with the left-out judge."""
+"""The value in the left-out judge's column if no judge is left out."""
 KEY = ("question", "adjusted", "without")
 
 

@@ -38,9 +38,9 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
     """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering.
 
-    Where the others in the context are of several sorts, a line is a sort, and a panel an ordering and k. All points of
-    a panel are over the same queries, those with every point; of two retrievers with the same contexts but for their
-    seed, a query's P is the mean.
+    With several kinds of other passages, there is a line per kind, and a panel per ordering and k. All points in a
+    panel are over the same queries: those that have every point. If two retrievers' contexts differ only in their seed,
+    a query's P is the mean over both.
     """
     doses, grid = section.grid.doses, section.grid
     sorts = list(dict.fromkeys(dose.others for dose in doses.values()))
@@ -87,7 +87,7 @@ def _lines(
 ) -> Spec:
     """Draw lines of means with names at their ends, or a ``legend``, and the level of the zero-shot answers.
 
-    ``levels``: this level by panel; by default that of all queries.
+    ``levels``: the zero-shot level, keyed by panel; by default the level over all queries.
     """
     base, width = facts_of(section).zero_shot, 600 if points == TWO_COLUMNS else 260
     frame = pl.DataFrame(rows, schema=ROW).sort("place", maintain_order=True)
@@ -129,7 +129,7 @@ def _lines(
 
 
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
-    """Draw per query the difference of P between two rankings against that of the measure, with relay.csv's slope.
+    """Draw each query's difference in P between two rankings against that in the measure, with relay.csv's slope.
 
     There is a panel per pair, the primary one first. The line goes through the means over the queries whose contexts
     differ; queries for which both differences are 0 are not drawn. Page readers choose k; a file shows the primary

@@ -1,4 +1,4 @@
-"""Gather from the stages' receipts where every result came from, and what was left out."""
+"""Gather every result's origin, and counts of left-out data, from the stages' receipts."""
 
 import json
 import re
@@ -30,7 +30,7 @@ REQUESTED = {
     "requested_minutes": "asked_runtime",
     "requested_mb": "asked_mem_mb",
 }
-"""What a stage has of report.used, with the names there."""
+"""A stage's columns from report.used, with their names there."""
 ENGINE = ("engine", "version", "device", "window")
 MADE_BY = re.compile(r"(?P<engine>\S+) (?P<version>\S+) on (?P<device>\S+)")
 """An engine among the ``engines`` of a receipt."""
@@ -45,7 +45,7 @@ def gather_provenance(
 ) -> dict[str, Any]:
     """Gather the report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
-    ``benchmarks`` locates Snakemake's benchmark files, which have the seconds of the stages, and what was requested.
+    ``benchmarks`` locates Snakemake's benchmark files, which have the stages' seconds, and the requested resources.
     ``receipts`` are generation's receipt files, by dataset, generator, retriever and shard.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
@@ -70,7 +70,7 @@ def gather_provenance(
 
 
 def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
-    """Return a job that started an engine; where all answers were cached, the engine that made most of these."""
+    """Return a job that started an engine; if all answers were cached, the engine that made most of them."""
     if started := next((job for job in jobs if "engine" in job), None):
         return started
     made: Counter[str] = Counter()
@@ -83,8 +83,8 @@ def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
 def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the primary ``comparisons`` (dataset, scorer, primary), a hash of them, and the study's ``first_answer``.
 
-    The latter is a time (UTC), or None if no receipt of ``jobs`` has it. A hash that was kept with a time stamp, such
-    as in a commit, proves that the comparisons were chosen before.
+    ``first_answer`` is a time (UTC), or None if no receipt in ``jobs`` has it. If you keep the hash with a time stamp,
+    such as in a commit, it proves that the comparisons were chosen before that time.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -94,10 +94,10 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
     """Summarise each stage (rule) with benchmark files: jobs, seconds (total), longest, cpu_seconds, memory_mib.
 
-    And REQUESTED. Benchmark files are in a folder per rule, one per job: Snakemake's columns s, max_rss (MiB),
-    cpu_time. Memory and CPU time are null for a job that ended within about a second. Generation also has the tokens
-    of ``jobs``, its receipts; null if an endpoint did not count them. All numbers are from the jobs' last run, in which
-    cached answers cost nothing.
+    Also the columns REQUESTED. Each rule has a folder with one benchmark file per job (Snakemake's columns s, max_rss
+    in MiB, cpu_time). Memory and CPU time are null for a job that ended within about a second. Generation also has the
+    token counts from ``jobs``, its receipts; they are null if an endpoint did not count tokens. All numbers are from
+    the jobs' last run, in which cached answers cost nothing.
     """
     stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
     for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):
@@ -126,7 +126,7 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
 def gather_left_out(
     stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, lengths: KeyedFiles
 ) -> list[dict[str, Any]]:
-    """Gather all counts of what was left out or cut, as stage, dataset, what, count and detail.
+    """Gather all counts of left-out or cut data, as stage, dataset, what, count and detail.
 
     ``stages``: (stage, files of counts); ``receipts`` as in gather_provenance; ``lengths``: each generator's file of
     analysis.lengths, for the number of answers cut at max_tokens.

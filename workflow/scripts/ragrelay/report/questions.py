@@ -1,4 +1,4 @@
-"""Make the page's tables for questions to a model that have no other place there: means over the rows of each file."""
+"""Make the page's tables for model questions that it doesn't show elsewhere: means over each file's rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANCHOR = "questions"
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A table of a question, with its ``heading``, an explanatory ``sentence``, and the pattern of its files."""
+    """A question's table, with its ``heading``, an explanatory ``sentence``, and the pattern of its files."""
 
     heading: str
     sentence: str

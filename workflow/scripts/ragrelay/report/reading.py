@@ -26,7 +26,7 @@ OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in (
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, object]]:
-    """Add to each of ``sections`` its own of ``files``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
+    """Add each section's files to ``sections``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
     complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
@@ -105,7 +105,7 @@ def _scored(section: Mapping[str, object], left_out: Sequence[Mapping[str, Any]]
 
 
 def _table(path: File, columns: Columns) -> pl.DataFrame:
-    """Read a table with at least ``columns``; those of a CSV get their types, since one may be all null."""
+    """Read a table with at least ``columns``; a CSV's columns get their declared types, since one may be all null."""
     if Path(path).suffix == ".parquet":
         frame = pl.read_parquet(path)
         _check(path, frame.columns, columns)

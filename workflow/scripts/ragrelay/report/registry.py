@@ -1,6 +1,6 @@
-"""All figures and tables, those of annexes too, and the result tables that they are made from.
+"""All figures and tables, including the annexes', and the result tables that they are made from.
 
-Jobs that draw or write those of the core import ``report.outputs``, so that they do not depend on annexes.
+Jobs that draw or write only core outputs import ``report.outputs``, so they do not depend on annexes.
 """
 
 from ragrelay.base.annex import annexes

@@ -1,4 +1,4 @@
-"""Draw per query the measure of the context's ranking against the utility of the answer (the paper's Figure 4)."""
+"""Draw each query's retrieval measure against its answer's utility (the paper's Figure 4)."""
 
 import math
 
@@ -40,7 +40,7 @@ def queries_of(section: Section) -> pl.DataFrame:
 
 
 def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute per context both ends (measured, utility) of the least-squares line of utility on the measure.
+    """Compute, for each context, both ends (measured, utility) of the least-squares line of utility on the measure.
 
     There is no line if the measure is the same for every query.
     """
@@ -65,7 +65,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def labels_of(section: Section) -> pl.DataFrame:
-    """Return per context a ``label``: Pearson's r with its interval, from correlation.csv, or why there is none."""
+    """Label each context: Pearson's r with its interval, from correlation.csv, or why there is none."""
     chosen = {"coefficient": "pearson", "subset": "all", "measure": section.grid.measure}
     rows = section.drawn("correlation").filter(pl.lit(section.baseline), **chosen)
     texts = [

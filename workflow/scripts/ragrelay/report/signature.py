@@ -1,4 +1,4 @@
-"""Sign a study's numbers: one line that says what they depend on, to paste beside a number in a paper."""
+"""Sign a study's numbers: one line that names what they depend on, to paste next to a number in a paper."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ DIGITS = 8
 
 
 def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
-    """Return the line of a section's first table, ``key:value`` between bars as sacreBLEU writes it.
+    """Return the signature of a section's first table: ``key:value`` between bars, as sacreBLEU writes it.
 
     Names are followed by hashes: of the dataset's queries and judgements, of the retrievers' runs and processors, of
-    the generator's fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if the
-    ``provenance`` lacks one of these, the runs aside: contexts of imported answers have none.
+    the generator's fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if
+    ``provenance`` lacks one of these, except runs: contexts of imported answers have none.
     """
     config = provenance.get("config") or {}
     data = (provenance.get("data") or {}).get(dataset) or {}

@@ -17,7 +17,7 @@ class AnnexPart:
     """A part of the page that an annex makes (base.annex.Annex)."""
 
     part: Any
-    """What ``read`` of the annex's module ``page_part`` returned."""
+    """The value that ``read`` in the annex's module ``page_part`` returned."""
     module: str
     """That module."""
     template: str
@@ -37,23 +37,23 @@ class ReportedStudy:
     explorer: Sequence[Path] = ()
     """Folders of the query explorer's data, parallel to the sections, or none."""
     notices: Sequence[str] = ()
-    """What readers must know about its generators."""
+    """Facts about its generators that readers must know."""
     doubts: Sequence[str] = ()
-    """What makes its data doubtful, such as a run that lacks queries."""
+    """Reasons to doubt its data, such as a run that lacks queries."""
     parts: Sequence[AnnexPart] = ()
-    """The parts of annexes that it has, in the order of the page."""
+    """The annexes' parts, in the order of the page."""
     judges: Mapping[str, str] = field(default_factory=dict)
-    """The generators whose judgements are a scorer's scores, by scorer."""
+    """The judges behind each scorer's scores, keyed by scorer."""
     pooled: pl.DataFrame | None = None
     """The answers over all generators and datasets (analysis.pooled); None if there is one of each."""
     prompts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The parts of each generator's prompt template."""
     questions: Sequence[ShownQuestion] = ()
-    """Tables of questions to a model that have no other place on the page."""
+    """Tables for model questions that the page doesn't show elsewhere."""
 
     @property
     def missing(self) -> list[str]:
-        """Return what the page opens with if many answers are missing (report.missing)."""
+        """Return the page's opening sentences if many answers are missing (report.missing)."""
         lengths = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
         return missing_answers(lengths.values(), self.left_out)
 

@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """The table, or that on unseen references."""
+    """The table, on all references or on unseen ones."""
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
@@ -75,7 +75,7 @@ class Table1:
 
 
 def table1(section: Section, unseen: bool = False) -> Table1:
-    """Build Table 1 of ``section``, or that on its ``unseen`` references.
+    """Build Table 1 for ``section``, on all references or on ``unseen`` ones.
 
     A cell has a mark if its row in significance.csv is ``significant``; as in the paper, ‡ is at the ascending cell.
     """
@@ -118,7 +118,7 @@ def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: b
 
 
 def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
-    """Return Table 1, or that on ``unseen`` references, in long form: COLUMNS, in the order of the table.
+    """Return Table 1 in long form (COLUMNS, in table order), on all references or on ``unseen`` ones.
 
     The zero-shot row has retriever ``zeroshot``, ordering ``none``, quantity ``p`` and k 0.
     """

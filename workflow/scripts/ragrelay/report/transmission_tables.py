@@ -55,7 +55,7 @@ COPYING = {
 def wide_correlation(section: Section) -> pl.DataFrame:
     """Put a cell's three coefficients from correlation.csv in one row: columns WIDE_CORRELATION.
 
-    The reason is that of the first coefficient with one.
+    The reason is the first that a coefficient has.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return per context and grade how often it held the best reference, and utility without such: COPYING."""
+    """Return how often each context held the best reference, and utility without such references: COPYING."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

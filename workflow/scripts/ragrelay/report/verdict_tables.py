@@ -33,9 +33,9 @@ from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
 ROLES = {REFERENCE: "with the reference retriever"}
-"""What a role of systems.csv is called, where that is not its name; a *reference* is a text."""
+"""Names for roles in systems.csv that the page calls differently; on the page, a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
-"""What names a slope of relay.csv or holes.csv, besides whether it is adjusted."""
+"""The columns that identify a slope in relay.csv or holes.csv, besides whether it is adjusted."""
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
@@ -56,7 +56,8 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
     """Show slopes of P on the measures, per 0.1 of these, as measured and adjusted in one row.
 
-    If rows are dropped, those of all rankings stay. The only pair of two rankings is all of them, and has one row.
+    If rows are dropped, the rows for all rankings stay. With two rankings, the only pair is all of them, and has one
+    row.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()
@@ -71,7 +72,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
-    """Put the adjusted row of each slope beside the other, as columns whose names end in ``_adjusted``."""
+    """Put each slope's adjusted row next to the other row, as columns whose names end in ``_adjusted``."""
     keys = [key for key in KEYS_OF_SLOPE if key in frame.columns]
     measured = frame.filter(pl.col("adjusted").not_() | pl.col("adjusted").is_null())
     others = frame.filter("adjusted").drop("adjusted", *(name for name in STUDY_PART if name not in keys), strict=False)
@@ -106,7 +107,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show slopes over all rankings, per 0.1 of the measure, by labelling of the passages without a judgement."""
+    """Show slopes over all rankings, per 0.1 of the measure, by labelling of the unjudged passages."""
     return table_of(
         beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
@@ -140,7 +141,7 @@ BOTH_REMARKS = textual("remark", _both_remarks)
 
 
 def clusters_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the number of clusters that the queries come in, and the largest."""
+    """Show how many clusters the queries form, and the largest cluster."""
     return table_of(
         section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
         numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),

@@ -37,7 +37,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 for ``queries`` (qid, query) over ``index``; return qid, docno, score, without scores of 0.
 
-    Stopwords are removed from the queries, as in PISA. A repeated word of a query counts each time.
+    Stopwords are removed from the queries, as in PISA. A word repeated in a query counts each time.
     """
     import bm25s
 

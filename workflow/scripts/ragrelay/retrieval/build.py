@@ -31,8 +31,8 @@ def build_run(
     ``index``: the retriever's index, if its kind has one; ``runs``: the files of its stages' runs, or of an imported
     run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name;
     ``drop_identical_ids``: whether passages with the id of their query are left out; ``passages``: files of passages
-    that the collection lacks. Raises InputError if the run has
-    no result for any query, and for an imported run whose order is not clear.
+    that the collection lacks. Raises InputError if the run has no result for any query, and for an imported run with an
+    ambiguous order.
     """
     retriever = RETRIEVER_KINDS.of(definition)
 

@@ -1,4 +1,4 @@
-"""Select context candidates: the best passages with text of each query's ranking, to a depth independent of k."""
+"""Select context candidates: the best passages with text in each query's ranking, to a depth independent of k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,15 +37,15 @@ SKIPPED_COLUMNS = {
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"
 FEWER = "queries with fewer than {}"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
-"""The warning where a query's own passage may be in its context."""
+"""The warning if a query's own passage may be in its context."""
 EMPTIED_CONTEXTS = "contexts emptied by the processor at k = {k}"
 EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
-"""The warning where a processor leaves nothing of most passages."""
+"""The warning if a processor removes most passages completely."""
 EMPTY = {
     "zero": "their answers without passages count instead, so P = P0 there",
     "left_out": "the retriever's results leave them out",
 }
-"""How results count queries for which a retriever finds nothing, by `analysis.empty_rankings`."""
+"""How results count queries for which a retriever finds nothing, keyed by `analysis.empty_rankings`."""
 MANY = 0.05
 """A retriever has warnings if its shares of passages without text, of queries without results or with fewer passages
 than k, and of emptied contexts add up to more than this."""
@@ -54,8 +54,8 @@ than k, and of emptied contexts add up to more than this."""
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
     """Return the rows of the first ``k`` passages (rank, text) whose text a context of k shows, with this text.
 
-    It is the passage's, or what a processor made of it (column ``shown``); then passages that it emptied have no row.
-    Orderings lay out the column ``place``: the rank, or the place in the order that a processor returned.
+    The text is the passage's, or a processor's version (column ``shown``); passages that a processor emptied have no
+    row. Orderings lay out the column ``place``: the rank, or the place in the processor's order.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
@@ -94,10 +94,9 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the counts (what, count) of what contexts of ``ks`` leave out, from the two tables of build_contexts.
+    """Return counts (what, count) of data left out of contexts at ``ks``, from the two tables by build_contexts.
 
-    With ``identical_ids`` also of the queries whose context has the passage with their id, if there are any, with a
-    warning.
+    With ``identical_ids``, also count queries whose context has the passage with their id, if any, with a warning.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -118,7 +117,7 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return what to add to counts of `count_left_out` if their shares add up to more than MANY: a ``sentence`` each.
+    """Return additions to counts from `count_left_out` if their shares add up to more than MANY: a ``sentence`` each.
 
     ``place``: the path of the tables of `build_contexts` without suffix. ``empty``: a key of EMPTY; None if the
     retriever may leave queries out.

@@ -40,9 +40,9 @@ def as_run(results: "pd.DataFrame") -> pl.DataFrame:
 
 
 def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
-    """Raise InputError if a text of ``results`` is not its passage's in ``collection``, whose texts prompts have.
+    """Raise InputError if a text in ``results`` differs from its passage's in ``collection``, which prompts use.
 
-    Blanks may differ. A row without a text, and a passage that the collection does not have, are not compared.
+    Blanks may differ. Rows without a text, and passages that the collection lacks, aren't compared.
     """
     if "text" not in results.columns:
         return
@@ -59,7 +59,7 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
 
 
 def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
-    """Raise InputError if ``results`` order passages by rank in another way than ``given``, with the same scores."""
+    """Raise InputError if ``results`` rank passages differently from ``given`` at the same scores."""
     if "rank" not in results.columns:
         return
     both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))

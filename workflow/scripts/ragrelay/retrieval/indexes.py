@@ -1,4 +1,4 @@
-"""Build indexes once per corpus and settings, and keep them unchanged in the cache under a hash."""
+"""Build indexes once per corpus and settings, and store them unchanged in the cache under a hash."""
 
 import json
 import time
@@ -27,7 +27,7 @@ def index_corpus(
 
     Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
     built under a temporary name and renamed, so that no job sees half of one. If two jobs build the same index, the
-    first rename wins. An index whose files have other sizes or sampled bytes than when it was built is built again.
+    first rename wins. An index whose files differ in size or sampled bytes from the original build is built again.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}

@@ -1,4 +1,4 @@
-"""Define the base classes of retrievers that draw passages by their judgements."""
+"""Define the base classes for retrievers that draw passages by their judgements."""
 
 import heapq
 import random
@@ -18,17 +18,17 @@ from ragrelay.retrieval.retriever import Bringing, RunTask
 from ragrelay.retrieval.trec import RUN
 
 FILLERS = 100
-"""Most fillers of a query."""
+"""Maximum fillers per query."""
 OTHERS = {
     None: "judged non-relevant", "unjudged": "unjudged", "random": "random", "file": "of a file", "nothing": "none"
 }  # fmt: skip
-"""What the passages are that follow the drawn ones, by `filler`."""
+"""The kind of passages that follow the drawn ones, keyed by `filler`."""
 OF_CORPUS = 1000
-"""Passages of the corpus from which those of all queries are drawn."""
+"""The number of corpus passages from which all queries' fillers are drawn."""
 
 
 class Judged(Bringing):
-    """Passages of one seeded permutation of each side, relevant and non-relevant, per query."""
+    """Passages from one seeded permutation per query of each side, relevant and non-relevant."""
 
     needs_qrels: ClassVar[bool] = True
 
@@ -44,7 +44,7 @@ class Judged(Bringing):
     ranking: Name | None = Field(None, description="The retriever that gives passages for `filler: unjudged`.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a ranking and a file are named where one is needed, and only there."""
+        """Check that a ranking and a file are named if, and only if, they are needed."""
         for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
@@ -53,7 +53,7 @@ class Judged(Bringing):
         super().check(place, study)
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose passages fill."""
+        """Return the retriever whose passages are the fillers."""
         return [("ranking", self.ranking)] if self.ranking else []
 
     @abstractmethod
@@ -66,8 +66,8 @@ class Judged(Bringing):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the drawn passages, all with text. A query with too few passages has no row.
 
-        A permutation depends on (seed, qid). The score falls with the rank, so that contexts nest as k grows, and
-        ``descending`` is the order in which passages were drawn.
+        A permutation depends on (seed, qid). The score decreases with the rank, so that contexts nest as k grows, and
+        ``descending`` is the order of drawing.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         fillers = self._fillers(task)
@@ -80,7 +80,7 @@ class Judged(Bringing):
     def _fillers(self, task: RunTask) -> Callable[[str, set[str]], list[str]] | None:
         """Return a function of a query and its judged passages to its fillers, at most FILLERS; None without the key.
 
-        Passages of the corpus are drawn from its OF_CORPUS with the lowest hashes, so that it is read once.
+        Corpus passages are drawn from the OF_CORPUS passages with the lowest hashes, so that the corpus is read once.
         """
         if self.filler == "random":
             hashed = ((text_hash(f"{self.seed}\t{one['docno']}"), one["docno"]) for one in task.collection.passages())
@@ -123,7 +123,7 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error with the bounds of labels."""
+        """Return the error with the labels' bounds."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")

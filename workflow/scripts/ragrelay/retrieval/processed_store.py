@@ -1,4 +1,4 @@
-"""Keep every processed text, by what it was made of."""
+"""Store every processed text under a hash of its inputs."""
 
 from pathlib import Path
 
@@ -17,15 +17,15 @@ ORDER = "order"
 class ProcessedStore(PartStore):
     """The texts of one processor, in folder ``<cache_dir>/processed/<fingerprint>``.
 
-    Columns: given_hash (of the query's text and the passages' docnos and texts); docnos and texts of what is shown, in
-    the order that the processor returned.
+    Columns: given_hash (of the query's text and the passages' docnos and texts); docnos and texts of the shown
+    passages, in the processor's order.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "processed" / fingerprint, SCHEMA, KEY)
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Do as ``held``, parts with ORDER first; also return the keys of rows of several texts in parts without it."""
+        """Like ``held``, with ORDER parts first; also return keys of rows with several texts in parts without ORDER."""
         parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)

@@ -1,4 +1,4 @@
-"""Process the contexts of a retriever: the texts of the first k passages, for every k of the grid."""
+"""Process a retriever's contexts: the texts of the first k passages, for every k in the grid."""
 
 import functools
 import itertools
@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 60.0
 SAMPLE = 20
-"""Results that a job makes a second time, to see whether they come out the same.
+"""The number of results that a job makes a second time, to check that they are the same.
 
-A processor that changes one in seven of its results escapes it in 5% of jobs.
+A processor that changes one in seven results goes unnoticed in 5% of jobs.
 """
 
 Given = tuple[str, tuple[Passage, ...]]
-"""What a processor gets at a time: a query's text and passages."""
+"""A processor's input: a query's text and passages."""
 
 
 def process_contexts(
@@ -45,12 +45,12 @@ def process_contexts(
     """Return ``contexts`` with the column ``shown``, ``places`` if the processor moved a passage, and a receipt.
 
     ``queries``: qid, query; ``contexts``: PROCESSED_COLUMNS, of the retriever whose passages are processed. Each
-    context is processed for itself, so that what it shows depends on k. What the store has is not made again, apart
-    from rows that lack the order of a processor that moves passages; new texts are written to it about every minute.
-    The receipt: fingerprint; asked, cached, made (calls of the processor); seconds; same_again: whether a sample came
-    out the same when made again (None if nothing was ever made). ``place`` names the processor in messages. Raises
-    InputError for texts of passages that the processor was not given, and for what is no text. Warns on the terminal if
-    the sample differed.
+    context is processed separately, so its texts depend on k. Stored texts are not made again, except rows that lack
+    the order of a processor that moves passages; new texts are written to the store about every minute. The receipt:
+    fingerprint; asked, cached, made (calls of the processor); seconds; same_again: whether a sample was the same when
+    made again (None if nothing was ever made). ``place`` names the processor in messages. Raises InputError for
+    passages that the processor wasn't given, and for values that aren't texts. Warns on the terminal if the sample
+    differed.
     """
     processor = PROCESSOR_KINDS.of(definition)
     decisive = [definition["kind"], processor.decisive(Path(cache_dir)), *processor.outside_code().values()]
@@ -123,7 +123,7 @@ def _moved(texts: Mapping[str, str], given: Given) -> bool:
 
 
 def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[str]:
-    """Draw SAMPLE keys ``of`` those ``asked`` (qid, k, key): of each k in turn, the largest first, by their hashes."""
+    """Draw SAMPLE keys ``of`` those ``asked`` (qid, k, key): for each k in turn, the largest first, by their hashes."""
     of_k: dict[int, set[str]] = {}
     for _, k, key in asked:
         if key in of:
@@ -134,13 +134,13 @@ def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[
 
 
 def given_hash(given: Given) -> str:
-    """Return the store's key of what a processor gets."""
+    """Return the store's key for a processor's input."""
     query, passages = given
     return value_hash([query, [list(passage) for passage in passages]], digits=64)
 
 
 def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[tuple[str, int, tuple[Passage, ...]]]:
-    """Yield what the processor gets at a time, of every query and k: all passages, best first, or each ``alone``."""
+    """Yield the processor's inputs for every query and k: all passages, best first, or each ``alone``."""
     for k in ks:
         top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
         for qid, docnos, texts in top.iter_rows():
@@ -153,7 +153,7 @@ def _fill(
 ) -> None:
     """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error.
 
-    Those of the keys ``twice`` are made two times.
+    Texts with the keys ``twice`` are made two times.
     """
     progress = Progress(len(missing), "contexts processed")
     rows: list[tuple[str, list[str], list[str]]] = []
@@ -179,9 +179,9 @@ def _fill(
 
 
 def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
-    """Return the texts that are not blank by docno, in the returned order.
+    """Return the texts that aren't blank, keyed by docno, in the returned order.
 
-    Raises InputError for a docno that was not given or comes twice, and for what is no text.
+    Raises InputError for a docno that wasn't given or comes twice, and for a value that isn't a text.
     """
     query, passages = given
     texts: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Aggregate an answer's scores with every reference to a score with a set of references."""
+"""Aggregate an answer's scores against single references into a score against a reference set."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -50,7 +50,7 @@ class Aggregation:
 
 
 def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: np.ndarray) -> np.ndarray:
-    """Replace each reference in ``best`` by the first with the same text that the answer's context shows, if any."""
+    """Replace each reference in ``best`` with the first of the same text in the answer's context, if any."""
     first = {text: place for place, text in reversed(list(enumerate(texts)))}
     if len(first) == len(texts):
         return best
@@ -60,5 +60,5 @@ def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: 
 
 
 def aggregation(name: str, scorer: Any) -> Aggregation:
-    """Return the aggregation of a scorer's definition."""
+    """Return the aggregation for a scorer's definition."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)

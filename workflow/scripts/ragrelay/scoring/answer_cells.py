@@ -69,7 +69,7 @@ class AnswerCells:
         return named, pl.scan_parquet(named["path"].to_list(), glob=False, include_file_paths="path")
 
     def _compare_orderings(self) -> None:
-        """Warn of queries whose orderings of one k show different passages, since some were cut to fit a window."""
+        """Warn of queries whose orderings at one k show different passages, because some were cut to fit a window."""
         for k in sorted({k for _, k in self.contexts}):
             sets: dict[str, set[frozenset[str]]] = {}
             for context, docnos in self.contexts.items():
@@ -82,7 +82,7 @@ class AnswerCells:
                 )
 
     def _keys(self, cells: Sequence[Cell], prompt_ids: Mapping[tuple[str, int], pl.DataFrame]) -> pl.DataFrame:
-        """Return the rows of ``keys`` for some cells, whose many small files are read and checked together."""
+        """Return the rows of ``keys`` for some cells; their many small files are read and checked together."""
         named, files = self._files(cells)
         asked = [_ASKED]
         for path, ordering, k, _ in named.iter_rows():
@@ -118,7 +118,7 @@ class AnswerCells:
 
 
 def answer_hashes(answers: pl.Series) -> pl.Series:
-    """Return the hash of each text, composed: composed and decomposed letters are scored as one text."""
+    """Return each text's hash in composed form: composed and decomposed letters count as the same text."""
     hashes = [text_hash(answer) for answer in answers.str.normalize("NFC")]
     return pl.Series("answer_hash", hashes, dtype=pl.String)
 

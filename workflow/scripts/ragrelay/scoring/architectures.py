@@ -1,4 +1,4 @@
-"""List the architectures of encoders that can encode texts in blocks: the rows of several texts in one product.
+"""List encoder architectures that can encode texts in blocks: several texts' rows in one matrix product.
 
 All blocks have the same number of rows, so that a text's numbers don't depend on the rest of its block: the last bits
 of a matrix product change with its shape, not with other rows. Attention is computed text by text.

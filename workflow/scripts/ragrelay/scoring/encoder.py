@@ -37,12 +37,12 @@ STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer
 BATCH_TOKENS = 8192
 """Minimum padded tokens of a batch."""
 MOST_BATCH_TOKENS = 16_384
-"""Maximum padded tokens of a batch. They keep all of a GPU's multipliers busy, and a larger batch pads more."""
+"""Maximum padded tokens of a batch. They fully use a GPU, and a larger batch pads more."""
 WIDTHS = 16
 """Memory per token while a layer is computed, in rows of the widest layer, with room to spare: input, queries, keys,
 values, their attention, the intermediate layer before and after its activation, and memory freed late."""
 SHARE = 0.5
-"""Share of the free memory; the rest is for stored embeddings and for the matching."""
+"""Share of the free memory for encoding; the rest is for stored embeddings and matching."""
 
 
 class Encoder:
@@ -100,7 +100,7 @@ class Encoder:
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
-        """Return the embeddings of ``texts``, in memory, or in that of the GPU if there is room."""
+        """Return the embeddings of ``texts``, in main memory, or in GPU memory if there is room."""
         ids = self.tokenise(texts)
         weights, offsets = self.layout(ids)
         shape = (int(offsets[-1]), self.dimension)
@@ -167,7 +167,7 @@ class Encoder:
         return [hidden[row, :length] for row, length in enumerate(lengths)]
 
     def _copied(self, embeddings: Sequence[torch.Tensor]) -> list[np.ndarray]:
-        """Copy the ``embeddings`` of a batch to main memory at once."""
+        """Copy a batch's ``embeddings`` to main memory in one step."""
         lengths = list(map(len, embeddings))
         rows = (embeddings[0] if len(embeddings) == 1 else torch.cat(list(embeddings))).cpu().numpy()
         return np.split(rows.astype(self.storage, copy=False), np.cumsum(lengths)[:-1])
@@ -179,7 +179,7 @@ def _normalised(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield consecutive places of ``order`` whose padded size stays within ``batch_tokens`` (at least one text)."""
+    """Yield consecutive places in ``order`` whose padded size stays within ``batch_tokens`` (at least one text)."""
     batch: list[int] = []
     for place in order:
         if batch and (len(batch) + 1) * len(ids[batch[0]]) > batch_tokens:
@@ -277,7 +277,7 @@ def _check(layer: int, available: int, place: str) -> None:
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:
-    """Return the padded tokens of a batch of ``model`` on ``device``: those that fit in half of its free memory."""
+    """Return the padded tokens per batch of ``model`` on ``device``: as many as fit in half of its free memory."""
     if device.type != "cuda":
         return BATCH_TOKENS
     width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))

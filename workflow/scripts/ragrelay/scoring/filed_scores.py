@@ -1,4 +1,4 @@
-"""Make the score tables of a generator's answers from a file of scores."""
+"""Make a generator's score tables from a score file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,9 +35,9 @@ def read_scores(
     generator: str,
     retrievers: Iterable[str],
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
-    """Read the ``file`` of a ``scorer`` (its definition), placed in ``cells`` (of score_files.ScoreCells).
+    """Read a ``scorer``'s ``file`` (given its definition), and place scores in ``cells`` (score_files.ScoreCells).
 
-    Returns and raises as filed_scores does, and as score_files does for what is no score.
+    Returns and raises as filed_scores does; also raises as score_files does for invalid scores.
     """
     low, high = scorer["scale"]
     rows = placed_scores(
@@ -54,10 +54,10 @@ def filed_scores(
     references: str,
     retrievers: Iterable[str],
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
-    """Return the score table (retriever_table.SCHEMA) by retriever, and counts (what, count, of).
+    """Return each retriever's score table (retriever_table.SCHEMA), and counts (what, count, of).
 
-    ``rows``: score_files.placed_scores of the file ``place``; ``answers``: files by retriever, ordering, k and seed.
-    Raises InputError if none of the scores is of an answer of the ``generator``.
+    ``rows``: score_files.placed_scores from the file ``place``; ``answers``: files by retriever, ordering, k and seed.
+    Raises InputError if no score belongs to an answer by ``generator``.
     """
     own = rows.filter(generator=generator)
     scores, texts = mean_scores(own), generated(answers, generator, ["finish_reason"])
@@ -89,7 +89,7 @@ def filed_scores(
 
 
 def generated(answers: KeyedFiles, generator: str, optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Return the columns of score_files.ANSWER, answer and ``optional`` ones of all ``answers`` of a generator."""
+    """Return score_files.ANSWER, answer and ``optional`` columns for all ``answers`` of a generator."""
     table = read_answers(answers, ["qid", "seed", "answer"], optional)
     return table.with_columns(pl.lit(generator).alias("generator"), pl.col("retriever", "ordering").cast(pl.String))
 

@@ -1,4 +1,4 @@
-"""Find the references of a query that a passage shows, by its docno or as near copies.
+"""Find the references that a passage shows, either by its docno or as near copies.
 
 Judged pools are full of near copies, so an answer can copy a reference whose docno is not in its context.
 """
@@ -16,23 +16,23 @@ from ragrelay.collection.words import WORDS
 from ragrelay.scoring.reference_sets import QueryReferences
 
 N = 5
-"""Words of a gram."""
+"""Words per gram."""
 
 Shown = str | tuple[str, int]
-"""A passage of a query: its docno; where a processor made its text for contexts of k passages, its docno and k."""
+"""A query's passage: its docno; or its docno and k if a processor made its text for contexts of k passages."""
 T = TypeVar("T")
 K = TypeVar("K", str, Shown)
 Texts = Mapping[str, Mapping[Shown, str]]
-"""Texts of passages by qid, then by Shown."""
+"""Passage texts, keyed by qid, then by Shown."""
 
 
 def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
-    """Return what ``values`` has for a passage of a context of ``k`` passages."""
+    """Return the entry in ``values`` for a passage in a context of ``k`` passages."""
     return values[docno, k] if (docno, k) in values else values[docno]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the distinct N-grams of lower-cased words. A text with fewer words is one gram; one without has none."""
+    """Return the distinct N-grams of lower-cased words. A shorter text is a single gram; one without words has none."""
     words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
@@ -40,7 +40,7 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
-    """Return which references of ``query`` each of ``passages`` (Shown to text) shows, by Shown: (references,), bool.
+    """Return, by Shown, which references of ``query`` each of ``passages`` (Shown to text) shows: (references,), bool.
 
     A passage shows the reference with its docno, and every reference with an overlap coefficient of grams of at least
     ``share`` (shared grams over those of the text that has fewer). None: only docnos count.
@@ -65,7 +65,7 @@ def shown_references(query: QueryReferences, passages: Mapping[K, str], share: f
 
 
 class NearCopies:
-    """Tell near copies among passages by an overlap coefficient of grams of at least ``share``; None: docnos alone."""
+    """Identify near copies by an overlap coefficient of grams of at least ``share``; None: only equal docnos count."""
 
     def __init__(self, share: float | None) -> None:
         self.share = share
@@ -88,7 +88,7 @@ class NearCopies:
 class PassageTexts:
     """The texts of context passages, read for some queries at a time from ``contexts`` (files of contexts).
 
-    They are those that prompts show; with ``original`` the passages' own, whatever a processor made of them.
+    They are the texts in prompts or, with ``original``, the passages' texts before any processor.
     """
 
     def __init__(self, contexts: Sequence[str | Path], original: bool = False) -> None:

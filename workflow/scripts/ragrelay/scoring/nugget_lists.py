@@ -1,4 +1,4 @@
-"""Read files of lists of nuggets, and declare the lists' columns."""
+"""Read files with nugget lists, and declare their columns."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """Return a nugget's text as it is compared with others: casefolded NFC, visible characters, single spaces."""
+    """Return a nugget's text in the form used for comparison: casefolded NFC, visible characters, single spaces."""
     seen = ZERO_WIDTH.sub("", composed(text))
     return " ".join(composed(seen.casefold()).split())
 

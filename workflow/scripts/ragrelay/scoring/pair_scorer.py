@@ -23,7 +23,7 @@ Pair = Callable[[str, str], Values]
 Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
 """A function for many pairs: answers, and equally many references."""
 SQUAD = 2
-"""Raise this number by hand when a change in squad.py changes scores."""
+"""Increase this number by hand when a change in squad.py changes scores."""
 OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
 """Alternatives that read the words which other scorers miss."""
 LOOK_ALIKES = (
@@ -101,7 +101,7 @@ class PairMeasure:
         self.fingerprint = value_hash(self.decisive)
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Check that it sees the references' words. They need no preparation."""
+        """Check that it can read the references' words. They need no preparation."""
         self._check_words("references", set(references))
         return {"texts": len(set(references)), "decisive": self.decisive}
 

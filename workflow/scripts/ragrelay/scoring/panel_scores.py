@@ -17,7 +17,7 @@ def score_panel(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Average the scores by ``judges`` over the answers that all the panel's judges scored.
 
-    Answers without a score by a judge are left out for all judges: a mean over the remaining judges would compare
+    An answer that lacks a judge's score is left out for all judges: a mean over the remaining judges would compare
     retrievers by different judges. A panel's parts have the same answers as the panel.
 
     Args:

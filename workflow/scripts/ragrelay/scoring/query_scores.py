@@ -17,7 +17,7 @@ Given = TypeVar("Given", bound=Answers)
 
 
 class QueryScores(NamedTuple):
-    """A query's references, the keys of its ``answers``, and ``values``: (answers, references) by name."""
+    """A query's references, the keys of its ``answers``, and ``values``: (answers, references), keyed by name."""
 
     qid: str
     query: QueryReferences
@@ -29,7 +29,7 @@ class ScoredAnswers(Generic[Given]):
     """``answers``, made for the queries that have references, with their scores.
 
     ``references``: the dataset's references or, if the scorer's key ``references`` is `gold` (then ``gold``), the
-    queries' file. Raises InputError for an unavailable model, and for answers whose words the scorer does not see.
+    queries' file. Raises InputError for an unavailable model, and for answers whose words the scorer can't read.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ScoredAnswers(Generic[Given]):
             measure.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """Yield the scores of ``queries_at_once`` queries, to bound memory, each query's answers in ``order``."""
+        """Yield the scores of ``queries_at_once`` queries at a time, to limit memory, with answers in ``order``."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]
@@ -81,10 +81,10 @@ def fill_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> dict[str, Any]:
-    """Score the answers of ``cells``, by retriever, that the store does not have yet, with one model.
+    """Score the answers in ``cells``, keyed by retriever, that the store lacks, with one model.
 
     ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
-    fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
+    fingerprint, number of pairs (an answer with its query's references), and number of pairs scored now.
     """
     measure = make_scorer(scorer, cache_dir, threads)
     of_shard = _queries_of_shard(scorer, references, shard, shards)

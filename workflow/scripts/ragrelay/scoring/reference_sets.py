@@ -1,4 +1,4 @@
-"""Read the references of every query from the collection's table."""
+"""Read every query's references from the collection's table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
-    """Read what ``scorer`` compares answers with: gold answers if its key ``references`` is `gold`, else references.
+    """Read the references for ``scorer``: gold answers if its key ``references`` is `gold`, else judged passages.
 
     Texts are composed (NFC).
     """

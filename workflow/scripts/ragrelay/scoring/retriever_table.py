@@ -1,4 +1,4 @@
-"""Write a retriever's score table: the best reference of every answer, per set of references."""
+"""Write a retriever's score table: every answer's best reference, per reference set."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -77,18 +77,18 @@ def score_answers(
     threads: int = 1,
     contexts: Sequence[str | Path] = (),
 ) -> None:
-    """Score those of a retriever's answers that the store does not have yet, and write its table.
+    """Score the retriever's answers that the store lacks, and write its table.
 
     ``answers``: files by cell, the retriever's and zero-shot's; or zero-shot's alone, for the table of `zeroshot`.
     ``contexts``: files with the texts of the prompts' passages.
 
-    Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; a measure of one value has
-    it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
-    ``references`` is `gold`, or a grade's name, or that name with `-unseen`: the references that no context of the
-    query with this k shows. Unseen rows exist for the k-shot answers and, with ordering `none` and the same k, for the
-    zero-shot answers on the same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set
-    has no row for it. Rows are sorted by the query's index in the references' file, then ordering, k, seed, references.
-    Raises InputError for contradictory input and an unavailable model.
+    Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; f1 has the value of a
+    single-value measure. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not
+    unseen. ``references`` is `gold`, or a grade's name, or that name with `-unseen`: the references that no context of
+    the query with this k shows. Unseen rows exist for the k-shot answers and, with ordering `none` and the same k, for
+    the zero-shot answers on the same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a
+    set has no row for it. Rows are sorted by the query's index in the references' file, then ordering, k, seed,
+    references. Raises InputError for contradictory input and an unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -194,7 +194,7 @@ def query_rows(
 def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return 1 for pairs whose F1 is 0 although 2PR / (P + R), bert-score 0.3.13's formula, is positive, else 0.
 
-    This happens if one of P and R is negative, and their sum too. NaN for a measure without P and R.
+    This happens if P or R is negative and their sum is too. NaN for a measure without P and R.
     """
     precision, recall, f1 = (values[name] for name in VALUES)
     instead = (f1 == 0) & (precision * recall < 0) & (precision + recall < 0)
@@ -222,8 +222,8 @@ def query_sets(
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Yield each set's name, the k whose contexts it leaves out (or None), its members (references,), and near copies.
 
-    The latter is the number of references left out only as near copies; NaN for a set that leaves none out.
-    ``in_context``: what shown_by_context returns.
+    Near copies are counted: references left out only as near copies; NaN for a set that leaves none out.
+    ``in_context``: the result of shown_by_context.
     """
     # The orderings of a k show the same passages, unless some were cut to fit a window. All share one set per k.
     seen, held = {}, {}

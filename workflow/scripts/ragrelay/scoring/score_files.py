@@ -1,4 +1,4 @@
-"""Read files of scores of answers, made by people or by another program, and find the study's answers that they are of.
+"""Read files with answers' scores by people or another program, and match the scores to the study's answers.
 
 Formats: CSV, TSV, Parquet and JSON with a score per record; AutoJudge's records (run_id, topic_id, measure, value);
 nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
@@ -28,14 +28,15 @@ KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "
 """Keys of a record that count. All others, such as the texts of query and answer, are ignored."""
 FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
 FAILED = "failed"
-"""What nuggetizer writes where its model gave no label. Its own scores count such a nugget as not supported."""
+"""The word that nuggetizer writes if its model gave no label. Nuggetizer's scores count such a nugget as not
+supported."""
 VITAL = {**IMPORTANCE, FAILED: False}
 ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2, FAILED: 2}
-"""nuggetizer's assignments, by their place in nugget_scores.WORDS."""
+"""Nuggetizer's assignments, each with its index in nugget_scores.WORDS."""
 NO_VALUE = ("", "nan", "na", "n/a", "#n/a", "null", "none")
-"""Texts, in small letters, that stand for a missing value."""
+"""Texts, in lower case, that stand for a missing value."""
 MEANS = "all"
-"""The topic_id of AutoJudge's means over topics, which are no scores of an answer."""
+"""The topic_id of AutoJudge's means over topics, which aren't answers' scores."""
 ROWS: dict[str, Any] = {
     "place": pl.String,
     "qid": pl.String,
@@ -51,19 +52,19 @@ ROWS: dict[str, Any] = {
     "key": pl.String,
     "failed": pl.Int64,
 }
-"""``place`` is file and line, ``failed`` the nuggets with a label FAILED. What a record doesn't have is null."""
+"""``place`` is file and line, ``failed`` the number of nuggets with the label FAILED. Missing values are null."""
 OF_CELL = ["generator", "retriever", "ordering", "k", "seed"]
 ANSWER = [*OF_CELL, "qid"]
 DRAWN = [*ANSWER, "probability"]
 
 
 class ScoreScale(NamedTuple):
-    """How a file's values become scores."""
+    """The conversion of a file's values to scores."""
 
     scale: tuple[float, float] = (0.0, 1.0)
-    """The worst and the best value, which become 0 and 1."""
+    """The worst and best values, which become 0 and 1."""
     measure: str | None = None
-    """The measure that counts, of a file with several; of nuggets, one of nugget_scores.VALUES."""
+    """The measure to use from a file with several; for nuggets, one of nugget_scores.VALUES."""
 
 
 class ScoreCells(NamedTuple):
@@ -79,10 +80,10 @@ class ScoreCells(NamedTuple):
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
-    A record without a value, as drawn answers are, has none; AutoJudge's MEANS are left out. Names of assessors
-    that differ in capitals or blanks are one person's. Raises InputError for the first malformed record, a value
+    A record without a value, such as a drawn answer, has none; AutoJudge's MEANS are left out. Assessors' names that
+    differ only in capitals or blanks belong to one person. Raises InputError for the first malformed record, a value
     outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without one,
-    several measures of which none is chosen, and a file without scores.
+    several measures without a chosen one, and a file without scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -152,7 +153,7 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 def _number(value: object) -> float | None:
-    """Return a record's number, maybe a text with a decimal comma; None for all else."""
+    """Return a record's number, which may be a text with a decimal comma; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
     try:
@@ -172,7 +173,7 @@ def _probability(place: str, value: object) -> float | None:
 
 
 def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | None:
-    """Return nuggetizer's score; None, for no score, where no nugget counts."""
+    """Return nuggetizer's score; None (no score) if no nugget counts."""
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
@@ -188,15 +189,15 @@ def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | N
 
 
 def run_name(cell: Mapping[str, object]) -> str:
-    """Return the name of a cell's run in AutoJudge's records: generator, then as its file in ``export`` is named."""
+    """Return a cell's run name in AutoJudge's records: the generator, then the name of its file in ``export``."""
     return "{generator}.{retriever}.{ordering}.k{k}.seed{seed}".format(**cell)
 
 
 def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Fill in what the ``rows`` lack from the name of their run: that of a cell, or of a retriever or generator.
+    """Fill in missing values in ``rows`` from their run's name, which names a cell, a retriever or a generator.
 
-    A cell's run is run_name, with or without the generator. A run with another name becomes the retriever, which then
-    is none of the study's.
+    A cell's run is run_name, with or without the generator. A run with any other name becomes the retriever, which the
+    study then doesn't have.
     """
     known = dict[str, Mapping[str, Any]]()
     for cell in cells:
@@ -216,7 +217,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in the rest of the cell: the grid's only generator, retriever and k, else its first seed, and descending.
+    """Fill in the rest of the cell: the grid's only generator, retriever and k, its first seed, and descending.
 
     Scores of the retriever `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for a score without
     generator, retriever or k where the grid has several, and for two scores of one answer by one assessor.
@@ -271,22 +272,22 @@ def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def answer_key(qid: str, answer: str) -> str:
-    """Return the key that ties a score to an answer's text: 12 hex digits."""
+    """Return the key that links a score to an answer's text: 12 hex digits."""
     return value_hash([qid, answer], digits=12)
 
 
 def row_key(row: Mapping[str, Any]) -> str:
-    """Return the key of a drawn answer (DRAWN, answer): the answer that it is of, which no spreadsheet changes.
+    """Return a drawn answer's key (DRAWN, answer), which identifies the answer and which no spreadsheet changes.
 
-    A spreadsheet takes a qid or a name such as 007, 1e5 or 3-4 for a number or a date, but no text like this.
+    A spreadsheet converts a qid or a name such as 007, 1e5 or 3-4 to a number or a date, but not such a text.
     """
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 
 
 def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a ``record`` with the answer that its row_key names, whatever a spreadsheet made of other columns.
+    """Return a ``record`` with the answer that its row_key names, even if a spreadsheet changed other columns.
 
-    A file of before has answer_key alone as the key, and an apostrophe before a qid that begins as a formula does.
+    An older file has only answer_key as its key, and an apostrophe before a qid that begins like a formula.
     """
     key = str(record.get("key") or "")
     if "=" not in key:
@@ -299,16 +300,16 @@ def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _same_text(key: str | None, own: str) -> bool:
-    """Return whether ``key`` is ``own``, an answer_key, or what a spreadsheet makes of its digits, such as 1.2E+11."""
+    """Return whether ``key`` is ``own`` (an answer_key) or a spreadsheet's conversion of it, such as 1.2E+11."""
     number, own_number = (_number(text) for text in (key, own))
     same = number is not None and own_number is not None and math.isclose(number, own_number, rel_tol=1e-5)
     return key in (None, own) or same
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the ``scores`` (ANSWER, key) of ``answers`` (ANSWER, answer), and counts by what is wrong with others.
+    """Return the ``scores`` (ANSWER, key) that belong to ``answers`` (ANSWER, answer), and counts of problems.
 
-    ``unknown``: scores of answers that there are not; ``changed``: scores whose key is that of another text; ``scored``
+    ``unknown``: scores for answers that don't exist; ``changed``: scores whose key belongs to another text; ``scored``
     and ``unscored``: answers.
     """
     texts = answers.drop_nulls("answer")

@@ -1,4 +1,4 @@
-"""Read the records of files of scores as programs write them: CSV, TSV, Parquet, JSON lines or a JSON array."""
+"""Read records from score files in common formats: CSV, TSV, Parquet, JSON lines or a JSON array."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +18,10 @@ SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield place and record of the file ``path``, NaN as None, without records in which all is empty.
+    """Yield each record in the file ``path`` with its place, NaN as None, without empty records.
 
-    ``keys`` are found in any capitals. Raises InputError for a file that can't be read; ``expected``: a record.
+    ``keys`` are matched without regard to case. Raises InputError for a file that can't be read; ``expected``: a
+    record.
     """
     for place, record in _records(path, keys, expected):
         values = [None if isinstance(value, float) and math.isnan(value) else value for value in record.values()]
@@ -47,7 +48,7 @@ def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[s
 
 
 def _columns(path: Path, keys: Sequence[str]) -> Sequence[str]:
-    """Return the columns of a Parquet file that are ``keys``; all of these for a file that can't be read."""
+    """Return a Parquet file's columns among ``keys``; all ``keys`` for a file that can't be read."""
     try:
         names = pq.read_schema(path).names
     except FAULTS_OF_PARQUET:

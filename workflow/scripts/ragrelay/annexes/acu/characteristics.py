@@ -28,7 +28,7 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
-"""Characteristic → function of claim and evidence; lengths are in characters."""
+"""Each characteristic with its function of claim and evidence; lengths are in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
 """Fact-checkers' verdicts as numbers, from Hagström et al. (``VERDICT_NUM_MAP``); others are unknown."""
 
@@ -40,11 +40,11 @@ def describe_claims(
     reliable: Sequence[str] | None = None,
     judged: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, str]:
-    """Return the characteristics of ``claims`` (columns SCHEMA) and the name of the detector of entities.
+    """Return the characteristics of ``claims`` (columns SCHEMA) and the entity detector's name.
 
     ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains (see unreliability); is_unreliable is
-    null without ``unreliable``. Characteristics from the claims' own columns are null where these are. ``judged``, a
-    model's judgement (judged_evidence.COLUMNS), decides refers_external_source if it is given.
+    null without ``unreliable``. Characteristics from the claims' columns are null where these are null. ``judged``, a
+    model's judgement (judged_evidence.COLUMNS), determines refers_external_source if given.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())

@@ -49,7 +49,7 @@ def check_acu(study: CheckedStudy) -> None:
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
-    """Return the templates of one generator of the claims study."""
+    """Return the templates for one generator in the claims study."""
     prompts = acu["prompts"]
     templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
     return templates

@@ -36,15 +36,15 @@ ENDINGS = (".csv", ".tsv", ".jsonl")
 MISSING = ("", "nan", "none", "null", "n/a")
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
-"""(place of the row, for messages; the row)."""
+"""A row's place, for messages, and the row."""
 
 
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     """Return the rows as a frame of SCHEMA in their order; other columns are left out, missing ones are null.
 
-    Without claim_id, equal claims share a new one. A row without a stance (those of DRUID+) has characteristics but no
-    ACU: see with_stance. Raises InputError, which names the row's place, for a missing required value, an unknown
-    stance, a repeated id, a boolean that is neither true nor false, and a claim_id of two claims; the error names
+    Without claim_id, equal claims share a new one. A row without a stance (as in DRUID+) has characteristics but no ACU
+    (see with_stance). Raises InputError, which names the row's place, for a missing required value, an unknown stance,
+    a repeated id, a boolean that is neither true nor false, and a claim_id that two claims share; the error names
     ``origin`` if there is no row, or none with a stance.
     """
     rows: list[dict[str, Any]] = []

@@ -60,7 +60,7 @@ def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataF
     ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0.
     ``p_value`` is scipy's; like the paper, it treats the pairs as independent. ``p_claims`` tests the slope of ACU, or
     its ranks, on the characteristic, with the jackknife standard error over claims and ``df_claims`` degrees of freedom
-    (analysis.clusters). For the interval, a claim's pairs are resampled together. The corrections are for the number of
+    (analysis.clusters). For the interval, a claim's pairs are resampled together. Corrections are for the number of
     characteristics.
     """
     rows = [

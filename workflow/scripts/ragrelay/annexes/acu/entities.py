@@ -16,7 +16,7 @@ NAME = re.compile(r"[A-Z][\w’'-]*(?:(?: (?:of|of the|de|van|von))? [A-Z][\w’
 START = re.compile(r"(?:^|[.!?:]\s+|[\"“])$")
 WORD = re.compile(r"\w+")
 LONGEST = 100
-"""A name of a single word has at most so many characters."""
+"""Maximum characters in a name that is a single word."""
 
 Detector = Callable[[Sequence[str]], list[set[str]]]
 
@@ -55,7 +55,8 @@ def capitalised(text: str) -> set[str]:
 def _recurring(names: set[str], text: str) -> set[str]:
     r"""Return the ``names`` (each begins with a letter) that are in ``text`` more than once, between word ends (\b).
 
-    A name of several words, such as jean-luc or o'neill, is searched among runs of as many words, one pass per number.
+    A name with several words, such as jean-luc or o'neill, is searched among runs of equally many words, one pass per
+    number of words.
     """
     places = [match.span() for match in WORD.finditer(text)]
     forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}

@@ -16,7 +16,7 @@ from ragrelay.report.display.palette import looks
 
 ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
-"""Pixels that the labels next to the first panel take of the page's width."""
+"""Pixels of the page's width for the labels next to the first panel."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
 """Coefficients at least this far from 0 are written in white on their colour."""

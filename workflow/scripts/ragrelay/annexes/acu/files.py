@@ -1,4 +1,4 @@
-"""Register the files of claims that no question and no table of the report has."""
+"""Register the claims files that belong to no question and no report table."""
 
 from ragrelay.annexes.acu.questions.judge_evidence import JudgeEvidence
 from ragrelay.annexes.acu.questions.score_claims import ScoreClaims

@@ -33,10 +33,10 @@ def report_acu(
     notices: Sequence[str] = (),
     beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
-    """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
+    """Write the context-use page for the study ``name``; styles and scripts are in the folder of ``template``.
 
-    ``notices``: what readers must know about its generators. ``beside``: parts of other annexes on the page, template
-    to the annex's module ``page_part`` and what its ``read`` returned.
+    ``notices``: facts about its generators that readers must know. ``beside``: other annexes' parts on the page: each
+    template with the annex's module ``page_part`` and the value that its ``read`` returned.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

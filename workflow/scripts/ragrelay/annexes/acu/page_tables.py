@@ -15,7 +15,7 @@ PREDICTION_WORDS = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
-    """Show ACU and what the model said, by stance."""
+    """Show ACU and the model's answers, by stance."""
     return table_of(
         study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
         numeric("median ACU", "median_acu"),
@@ -28,7 +28,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 
 def said_table(study: ClaimsStudy) -> Table:
-    """Show what the model said without the evidence and with it, and the total probability of the three words."""
+    """Show the model's answers without and with the evidence, and the three words' total probability."""
     of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )

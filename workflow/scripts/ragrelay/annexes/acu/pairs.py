@@ -47,11 +47,11 @@ def compute_acu(
 ) -> pl.DataFrame:
     """Compute ACU of each row of ``claims`` with a stance under one ``template``: columns SCHEMA, in their order.
 
-    ``keys`` (requests.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` belong to which pair. p_… are
-    the probabilities of the words' first tokens. ``followed`` compares with the word that the stance means, which is
-    None for all stances except supports and refutes. evidence_perplexity is exp of the mean negative log-probability of
-    the evidence's tokens, each given the previous ones, without a prompt.
-    Raises InputError if a likelihood is missing in a store.
+    ``keys`` (requests.KEYS) assigns likelihoods in the stores ``words`` and ``texts`` to pairs. p_… are the
+    probabilities of the words' first tokens. ``followed`` compares with the word that the stance implies: None for all
+    stances except supports and refutes. evidence_perplexity is exp of the mean negative log-probability of the
+    evidence's tokens, each given the previous ones, without a prompt. Raises InputError if a likelihood is missing in a
+    store.
     """
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
@@ -80,7 +80,7 @@ def compute_acu(
 
 
 def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """Return id and PROBABILITIES: per word the sum over its tokens, clipped to 1, which rounding may exceed."""
+    """Return id and PROBABILITIES: each word's sum over its tokens, clipped to 1, which rounding may exceed."""
     logprobs = _looked_up(keys, store).with_columns(
         column=pl.lit("p_")
         + pl.col("word").str.to_lowercase()

@@ -29,9 +29,9 @@ class ClaimTemplate:
     """The texts of a prompt, including any examples (shots)."""
 
     without_evidence: str
-    """Has {claim}."""
+    """The text without evidence; contains {claim}."""
     with_evidence: str
-    """Has {claim} and {evidence}."""
+    """The text with evidence; contains {claim} and {evidence}."""
     claimant: str = ""
     """A line with {claimant}, which replaces {claimant} in both texts; empty for a claim without a known claimant."""
     system: str = ""

@@ -21,8 +21,8 @@ KEYS: dict[str, Any] = {
     "prompt_id": pl.String,
     "continuation": pl.String,
 }
-"""The likelihoods of a pair: by template, with or without evidence, and word, which may have two first tokens. The
-likelihood of the evidence itself has no template and no word."""
+"""A pair's likelihoods: by template, with or without evidence, and by word, which may have two first tokens. The
+evidence's own likelihood has no template and no word."""
 
 
 class Asked:

@@ -1,4 +1,4 @@
-"""Give rules what they need of a claims study: its sets of claims, its jobs, and the tables and page made from them."""
+"""Give rules a claims study's data: sets of claims, jobs, and the tables and page made from them."""
 
 import functools
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from ragrelay.report.display.outputs import modules
 
 
 class Claims:
-    """What the rules of a claims study (config key `acu`) need.
+    """The data for a claims study's rules (config key `acu`).
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -50,7 +50,7 @@ class Claims:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def template(self, template: str) -> dict[str, Any]:
-        """Return the parts of a template for prompts about claims that the prompts are made from."""
+        """Return the parts of a claim template from which prompts are made."""
         whole = vars(load_claim_template(self.study.template_path(template, "claim_prompts")))
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
@@ -113,12 +113,12 @@ class Claims:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Claims:
-    """Return what rules need of the claims of ``study``."""
+    """Return the claims data that rules need in ``study``."""
     return Claims(study)
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return the parts of other annexes on the page of claims: template to module, inputs, modules of the code."""
+    """Return other annexes' parts on the claims page: each template with its module, inputs and code modules."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

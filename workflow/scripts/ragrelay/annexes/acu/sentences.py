@@ -14,7 +14,7 @@ from ragrelay.report.display.findings import Conclusion, Findings, side_of_zero
 from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
-"""With less of the probability on the three words, the model would mostly answer something else."""
+"""If the three words' probability is lower, the model would mostly answer something else."""
 MOST_NAMED = 5
 MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
 

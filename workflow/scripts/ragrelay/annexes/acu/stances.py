@@ -17,9 +17,9 @@ From the definition of ACU in Hagström et al., A Reality Check on Context Utili
 """
 STANCES = tuple(DIRECTIONS)
 MEANT = {"supports": "True", "refutes": "False"}
-"""Stance → the word that it implies; all other stances imply ``None``."""
+"""Each stance with the word that it implies; all other stances imply ``None``."""
 LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False", "insufficient-refutes": "False"}
-"""Stance → the word that it supports, sufficiently or not."""
+"""Each stance with the word that it supports, sufficiently or not."""
 
 
 def contradicts(stance: str, prediction: str) -> bool | None:

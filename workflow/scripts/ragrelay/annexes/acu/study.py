@@ -1,4 +1,4 @@
-"""Read what the report shows about claims."""
+"""Read the claims data that the report shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,18 +23,19 @@ TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITI
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables that the page shows, and how they came about."""
+    """The tables that the page shows, and how they were made."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
     composition: pl.DataFrame
     means: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
-    """How claims were scored, by claims and generator: the tokens of ``words``, ``engines`` and ``fingerprint``."""
+    """How claims were scored, keyed by claims and generator: the tokens of ``words``, ``engines`` and
+    ``fingerprint``."""
     entities: Mapping[str, str]
-    """Detectors of entities, by claims."""
+    """Entity detectors, keyed by claims."""
     judged: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """Counts of the judge of evidence, if there is one, by claims (likelihoods.mass.mass_counts)."""
+    """Counts for the evidence judge, if there is one, keyed by claims (likelihoods.mass.mass_counts)."""
 
     @property
     def keys(self) -> dict[str, str]:
@@ -65,12 +66,12 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
 
 
 def judged_counts(path: Path) -> list[dict[str, object]]:
-    """Count the texts about which the judge of evidence said something else than its words."""
+    """Count the texts about which the evidence judge mostly said something other than its two words."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 
 def _scored(path: Path) -> dict[str, object]:
-    """Read what a receipt of all templates says of the words and of the engines."""
+    """Read the words and the engines from the receipt for all templates."""
     parts = [part for part in read_json(path)["parts"] if "prompts" in part]
     return {
         "words": {word: tokens for part in parts for word, tokens in part["words"].items()},

@@ -35,7 +35,7 @@ def _words(text: str) -> list[str]:
 
 
 def jaccard(claim: str, evidence: str) -> float | None:
-    """Divide the number of shared words by that of all distinct words (Jaccard 1901); None if neither has words."""
+    """Divide the number of shared words by the number of distinct words (Jaccard 1901); None if neither has words."""
     of_claim, of_evidence = set(_words(claim)), set(_words(evidence))
     return len(of_claim & of_evidence) / len(of_claim | of_evidence) if of_claim | of_evidence else None
 

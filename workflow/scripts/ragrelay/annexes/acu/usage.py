@@ -23,7 +23,7 @@ from ragrelay.base.vocabulary.columns import (
 
 ALL = "all stances"
 SUFFICIENT = "supports or refutes"
-"""Stances that suffice for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
+"""Stances that are sufficient for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {

@@ -59,8 +59,7 @@ class Fought(Battle):
             study: The study with the battle.
 
         Raises:
-            InputError: The opponent is unknown, or has nobody to meet.
-        """
+            InputError: The opponent is unknown, or has no other system to meet."""
         super().check(place, study)
         known = [*study.grid.retrievers, ZEROSHOT]
         if self.against is not None and self.against not in known:
@@ -75,8 +74,7 @@ class Fought(Battle):
             retrievers: The grid's retrievers.
             opponent: The battle's opponent.
 
-        Returns:
-            The pairs with the opponent, then those of the others if all meet.
+        Returns: The pairs with the opponent, then the pairs of other systems if all meet.
         """
         others = [name for name in retrievers if name != opponent]
         pairs = [(name, opponent) for name in others]

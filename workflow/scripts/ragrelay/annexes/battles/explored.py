@@ -18,8 +18,8 @@ def explore_battles(
     """Lay out both answers of each pair with the votes on them.
 
     Args:
-        votes: VOTES in one cell, by judge.
-        answers: retriever, qid, seed, answer, finish_reason, answer_tokens in this cell, and without context.
+        votes: VOTES in one cell, keyed by judge.
+        answers: Columns retriever, qid, seed, answer, finish_reason, answer_tokens, for this cell and without context.
         battle: The battle's name.
         cell: Ordering and k.
 
@@ -55,7 +55,7 @@ def explore_battles(
 
 
 def _note(vote: Mapping[str, Any], is_own: bool, named: bool) -> str:
-    """Say how a side fares in each order."""
+    """Describe a side's result in each order."""
     orders = ("score_first", "score_second") if is_own else ("score_second", "score_first")
     scores = [None if vote[name] is None else vote[name] if is_own else 1 - vote[name] for name in orders]
     told = [f"{_outcome(score)} as the {place}" for place, score in zip(("first", "second"), scores, strict=True)

@@ -1,4 +1,4 @@
-"""Register the files of battles that no table of the report has."""
+"""Register the battle files that belong to no report table."""
 
 from ragrelay.annexes.battles.questions.judge_pairs import JudgePairs
 from ragrelay.base.vocabulary.study_file import StudyFile

@@ -1,4 +1,4 @@
-"""Give rules what they need of battles: pairs, votes, inputs and params of their jobs."""
+"""Give rules the data on battles: pairs, votes, and their jobs' inputs and params."""
 
 import functools
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ragrelay.execution.study.wildcards import Key, Wildcards
 
 
 class Battles:
-    """What the rules of battles need of a study."""
+    """A study's data for the rules about battles."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -24,12 +24,12 @@ class Battles:
 
     @functools.cached_property
     def judged(self) -> dict[str, Judge]:
-        """The battles in which a generator votes, by name."""
+        """The battles in which a generator votes, keyed by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, Judge)}
 
     @functools.cached_property
     def filed(self) -> dict[str, File]:
-        """The battles whose votes come from files, by name."""
+        """The battles whose votes come from files, keyed by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
     def keys_of(self, name: str) -> list[Mapping[str, str]]:
@@ -79,7 +79,7 @@ class Battles:
 
     @functools.cached_property
     def utility(self) -> list[StudyFile]:
-        """P of every scorer."""
+        """Every scorer's P."""
         return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
 
     @functools.cached_property
@@ -124,5 +124,5 @@ class Battles:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Battles:
-    """Return what rules need of battles in ``study``."""
+    """Return the battle data that rules need in ``study``."""
     return Battles(study)

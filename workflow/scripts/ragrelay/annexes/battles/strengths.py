@@ -57,13 +57,13 @@ def strengths(
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
     Intervals are sandwich intervals with the gradient summed over each query, or cluster: queries / (queries - 1) times
-    the product, and Student's t. Each order as a battle of its own would cover 65% to 89%.
+    the product, and Student's t. Intervals that treat each order as a separate battle would cover 65% to 89%.
 
     Args:
-        scores: (queries, pairs), the score of a pair's first system; NaN where there is none.
+        scores: The score of each pair's first system, (queries, pairs); NaN where missing.
         pairs: Two systems per column, numbered from 0; system 0 has strength 0.
-        systems: How many systems there are.
-        numbers: (queries,) the number of each query's cluster; None for independent queries.
+        systems: The number of systems.
+        numbers: Each query's cluster number, (queries,); None for independent queries.
 
     Returns:
         strength, low, high or reason for each system.
@@ -102,7 +102,7 @@ def strengths(
 
 
 def _finite(wins: Array, battles: npt.NDArray[np.int_], pairs: Sequence[tuple[int, int]], systems: int) -> bool:
-    """Return whether each system can be reached from each other by wins (Ford 1957): then strengths are finite."""
+    """Return whether every system can be reached from every other by wins (Ford 1957): then strengths are finite."""
     beats = np.eye(systems, dtype=bool)
     for column, (one, other) in enumerate(pairs):
         beats[one, other] |= wins[column] > 0

@@ -1,4 +1,4 @@
-"""Hold what the report shows of a battle: its tables for one dataset and generator."""
+"""Hold the report's data on a battle: its tables for one dataset and generator."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Make the tables of a battle of one dataset and generator."""
+"""Make a battle's tables for one dataset and generator."""
 
 from collections.abc import Mapping
 
@@ -33,14 +33,13 @@ def analyse_battles(
 
     Args:
         fight: The battle.
-        measures: retriever, qid, k, value of the measure.
+        measures: Columns retriever, qid, k, value (of the measure).
         contexts: retriever, ordering, k, qid, docnos.
         measure: The measure's name.
-        utility: P by scorer, as in ``wins.follow_rows``.
+        utility: P, keyed by scorer, as in ``wins.follow_rows``.
         names: dataset, battle and generator.
 
-    Returns:
-        The tables by name.
+    Returns: The tables, keyed by name.
     """
     rows = {
         "battle_wins": (WINS, wins.win_rows(fight)),

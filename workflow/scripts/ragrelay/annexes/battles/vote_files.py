@@ -36,7 +36,7 @@ SPELLED = {
     "equal": "tie",
     "0": "tie",
 }
-"""Spellings of votes, in small letters, among them Chatbot Arena's."""
+"""Spellings of votes, in lower case, including Chatbot Arena's."""
 ROWS: dict[str, Any] = {
     "place": pl.String, "qid": pl.String, "first": pl.String, "second": pl.String, "vote": pl.String,
     "generator": pl.String, "ordering": pl.String, "k": pl.Int64, "seed": pl.Int64, "assessor": pl.String,
@@ -105,8 +105,8 @@ def read_vote_file(
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, ks and seeds. A record without one has the only generator and k, the
-            ordering descending or the first, the first seed.
+        grid: The grid's generators, orderings, ks and seeds. A record that lacks one gets the only generator and k, the
+            ordering descending (or else the first), and the first seed.
         pairs: The pairs that meet.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
         generator: The generator whose votes are placed.
@@ -115,9 +115,8 @@ def read_vote_file(
         VOTES, and counts (what, count) of votes that were ignored.
 
     Raises:
-        InputError: A record is malformed or lacks a key of which the grid has several, an assessor voted twice on a
-            pair in one order, or no vote is on answers of the study.
-    """
+        InputError: A record is malformed or lacks a key for which the grid has several values, an assessor voted twice
+            on a pair in one order, or no vote is on the study's answers."""
     placed = _filled(read_vote_rows(path), grid).filter(generator=generator)
     empty = placed["vote"].null_count()
     voted = placed.drop_nulls("vote")
@@ -161,7 +160,7 @@ def read_vote_file(
 
 
 def _plain(column: str) -> pl.Expr:
-    """Return a text composed, without blanks at its ends."""
+    """Return a text in composed form (Unicode), without blanks at its ends."""
     return pl.col(column).str.normalize("NFC").str.strip_chars()
 
 

@@ -14,7 +14,7 @@ from ragrelay.scoring.reference_sets import QueryReferences
 
 WORDS = ["first", "second", "tie"]
 WORTH = {True: (1.0, 0.0, 0.5), False: (0.0, 1.0, 0.5)}
-"""The retriever's score for each of WORDS, by whether its answer is the first."""
+"""The retriever's score for each of WORDS, keyed by whether its answer comes first."""
 KEY = ["retriever", "against", "ordering", "k", "qid", "seed"]
 PAIR = {
     "retriever": CONTEXT_COLUMNS["retriever"],
@@ -56,9 +56,9 @@ def asked_pairs(
 
     Args:
         pairs: KEY, answer, other (the opponent's answer).
-        queries: Texts by qid.
-        references: References by qid; None for a judge that sees none. Queries without one are left out.
-        best: References that the judge sees.
+        queries: Query texts, keyed by qid.
+        references: References, keyed by qid; None for a judge that sees none. Queries without a reference are left out.
+        best: How many references the judge sees.
         template: The judge's template.
 
     Returns:
@@ -86,7 +86,7 @@ def asked_pairs(
 
 
 def _unasked(answer: str, other: str) -> float | None:
-    """Return the score of equal answers, or of an empty one; None for others."""
+    """Return the score for equal answers or for an empty answer; None for others."""
     texts = [composed(text).strip() for text in (answer, other)]
     if texts[0] == texts[1]:
         return 0.5
@@ -103,11 +103,10 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         asked: ASKED_COLUMNS.
-        shares: prompt_id and shares, each of WORDS' share of the probability.
+        shares: Columns prompt_id and shares: each word's share of the total probability of WORDS.
 
     Returns:
-        VOTES: the most probable word is the vote; without probabilities there is none.
-    """
+        VOTES: the most probable word is the vote; without probabilities there is no vote."""
     vote = pl.col("shares").list.arg_max().cast(pl.Int64)
     scores = [
         pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))
@@ -127,11 +126,11 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of two retrievers' answers whose texts are known, then the others.
+    """Yield the pairs of two retrievers' answers with known texts, then the other pairs.
 
     Args:
         frame: The retriever's answers: qid, ordering, k, seed, answer, certain.
-        other: The opponent's.
+        other: The opponent's answers.
         retriever: The retriever.
         against: The opponent; zero-shot answers meet each context's answer with the same seed.
 

@@ -1,4 +1,4 @@
-"""Estimate how often a retriever's answers win against its opponent's, and what the judge's order bias is."""
+"""Estimate how often a retriever's answers win against its opponent's, and the judge's order bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,8 @@ WINS, LOSES = "wins", "loses"
 TIE = 0.5
 IN_CELL = ["ordering", "k"]
 ONE_ORDER_MOST = 2 / 3
-"""Share of the queries with votes in one order only that may have the same order; with more, there is no verdict."""
+"""Of the queries with votes in only one order, the largest share that may have the same order; above it, there is no
+verdict."""
 _PAIR = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
@@ -100,15 +101,14 @@ JUDGE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Fight:
-    """A battle's votes, with everything that its estimates need.
+    """A battle's votes, with the data that its estimates need.
 
     Args:
-        votes: VOTES by judge.
+        votes: VOTES, keyed by judge.
         pairs: The pairs that meet, each a retriever and its opponent.
         opponent: The opponent whose pairs have verdicts.
         primary: The ordering and k of the primary comparison, whose cell has verdicts.
-        clusters: Cluster number by qid; None for independent queries.
-    """
+        clusters: Cluster numbers, keyed by qid; None for independent queries."""
 
     votes: Mapping[str, pl.DataFrame]
     pairs: Sequence[tuple[str, str]]
@@ -124,11 +124,11 @@ class Fight:
 
     @property
     def level(self) -> float:
-        """The level of the intervals of win rates."""
+        """The level of win rates' intervals."""
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
     def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
-        """Score the queries of a pair by these judges' mean votes, over queries that all of them decided.
+        """Score a pair's queries by these judges' mean votes, over queries that all of them decided.
 
         Args:
             cell: Ordering and k.
@@ -158,7 +158,7 @@ class PairScores:
     votes: pl.DataFrame
     qids: pl.Series
     y: Array
-    """(n,) the score less .5."""
+    """(n,): the score minus .5."""
     left_out: int
     clusters: Clusters | None
 
@@ -218,7 +218,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Say why the order of the votes gives no verdict; None if it may."""
+        """Return why the votes' order prevents a verdict; None if it doesn't."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()
@@ -228,7 +228,8 @@ class PairScores:
 
 
 def _query_score(table: pl.DataFrame) -> pl.Expr:
-    """Average a query's scores over seeds; null if one is unread. Order bias is taken from votes in one order."""
+    """Average a query's scores over seeds; null if one is unread. Scores from one order are corrected for order
+    bias."""
     single = table.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
     means = single["score_first"].mean(), single["score_second"].mean()
     bias = 0.0
@@ -267,7 +268,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return a panel's win rate without each judge, by the judge's name; none with one judge."""
+    """Return a panel's win rate without each judge, keyed by the judge's name; none if there is one judge."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
@@ -275,13 +276,12 @@ def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tu
 
 
 def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of JUDGE_COLUMNS in the primary cell; none with one judge.
+    """Yield rows of JUDGE_COLUMNS in the primary cell; none if there is one judge.
 
     Args:
         fight: The battle.
 
-    Yields:
-        The panel's win rate without each judge, then κ of every two judges.
+    Yields: The panel's win rate without each judge, then κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):
@@ -323,7 +323,7 @@ def relay_rows(
     A pair's products are relay's, with the battle's score in place of P's difference.
 
     Args:
-        fight: The battle; pairs with zero-shot answers are left out, which have no measure.
+        fight: The battle; pairs with zero-shot answers, which have no measure, are left out.
         measures: retriever, qid, k, value of the measure.
         contexts: retriever, ordering, k, qid, docnos.
         measure: The measure's name.
@@ -415,8 +415,8 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
     """Compare a battle's scores with differences of P over queries.
 
-    Equal signs are no agreement by themselves: if both merely prefer the same system on average, they are equal more
-    often than not.
+    Equal signs alone don't show agreement: if both merely prefer the same system on average, signs are equal more often
+    than not.
 
     Args:
         y: (n,) the scores less .5.

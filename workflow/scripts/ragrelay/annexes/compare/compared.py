@@ -1,4 +1,4 @@
-"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it."""
+"""Hold the comparison of two studies for one dataset x generator x scorer, as its page shows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Compared:
     pair: Pair
     references: Sequence[str]
     looks: Mapping[str, Look]
-    """By retriever as shown, in the order of the grid of the study before."""
+    """Keyed by retriever as shown, in the grid order of the earlier study."""
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[tuple[str, str]] = ()
@@ -24,14 +24,14 @@ class Compared:
     changed: Mapping[str, int] = field(default_factory=dict)
     """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
     clusters: int = 0
-    """The clusters that the queries come in; 0 where they are independent."""
+    """The number of clusters that the queries form; 0 if they are independent."""
     label: str = ""
-    """The label of the study after."""
+    """The later study's label."""
 
 
 @dataclass(frozen=True)
 class SideStudy:
-    """A study as it is compared with the first; ``pairs`` and ``retrievers`` have the names in both."""
+    """A study compared with the first; ``pairs`` and ``retrievers`` have the names in both."""
 
     study: Finished
     label: str

@@ -1,4 +1,4 @@
-"""List what differs between studies: configuration, data, software; and where each comes from."""
+"""List differences between studies (configuration, data, software), and each study's origin."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EQUAL = {
     DATA: "Queries, judgements, gold answers, runs, labels and corpus are equal.",
     SOFTWARE: "Software and answers’ fingerprints are equal.",
 }
-"""What the page says instead of the rows under a heading."""
+"""The page's sentence that replaces the rows under a heading."""
 NAMED = ("retrievers", "generators", "scorers", "datasets")
 """Sections of the catalogue. An entry that a study lacks is one row."""
 WHAT = ("run", "passages of", "processor of")
@@ -36,7 +36,7 @@ class Group:
 
 
 def differences(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return what differs between the studies: configuration, data of the datasets compared, engines and versions."""
+    """Return the studies' differences: configuration, the compared datasets' data, engines and versions."""
     studies = [side.study for side in sides]
     configs = [_entries({**study.config, "study": None}, [other.config for other in studies]) for study in studies]
     order = {name: place for place, name in enumerate(FIRST)}
@@ -50,7 +50,7 @@ def differences(sides: Sequence[SideStudy]) -> list[Group]:
 
 
 def provenance(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return the results folder, commit, engines, fingerprints and versions of each study, also where all are equal."""
+    """Return the results folder, commit, engines, fingerprints and versions of each study, even if all are equal."""
     values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
     return [Group("Origin", list(_rows(values)))]
 

@@ -1,4 +1,4 @@
-"""Register the files of comparisons of studies that no question and no table of the report has."""
+"""Register the comparison files that belong to no question and no report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

@@ -1,4 +1,4 @@
-"""Test what changed from one study to the other, per cell, paired over queries."""
+"""Test the changes from one study to the other, per cell, paired over queries."""
 
 import numpy as np
 import polars as pl
@@ -72,11 +72,11 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
     """Test each cell and quantity of ``queries`` (as paired_queries returns them): SCHEMA, and adjusted p-values.
 
     Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
-    ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values are
-    those of analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
+    ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values come
+    from analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
     orderings that give the same prompts at a k count once (analysis.multiplicity). A row without a test has a
-    ``reason``. With ``clusters`` (the number of each query's) the test is over their sums, and the other p-values and
-    d_z, which take queries as independent, are null.
+    ``reason``. With ``clusters`` (each query's cluster number), the test is over clusters' sums; the other p-values and
+    d_z, which assume independent queries, are null.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)

@@ -1,4 +1,4 @@
-"""Give rules what they need of the comparison of studies (config key `compare`)."""
+"""Give rules the data for comparing studies (config key `compare`)."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import Wildcards
 
 LONGEST = 100
-"""Characters of a folder's name."""
+"""Characters that a folder's name may have."""
 
 
 class Comparison:
@@ -41,11 +41,11 @@ class Comparison:
 
     @property
     def target(self) -> str:
-        """The page that the target asks for."""
+        """The page that the target requests."""
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:
-        """Return the pages of all studies. Ends with a line on the terminal if one isn't finished, or is at work."""
+        """Return all studies' pages. Ends the run with one line if a study isn't finished, or is running."""
         from ragrelay.annexes.compare.studies import check_finished  # here, as it loads polars
 
         with on_terminal():

@@ -1,4 +1,4 @@
-"""Open two finished studies, and pair what they have in common."""
+"""Open two finished studies, and pair the data that they have in common."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, tex
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""A scorer's keys that do not affect the meaning of P and U; scorers that differ in other keys are not comparable."""
+"""A scorer's keys that don't affect the meaning of P and U; scorers that differ in other keys aren't comparable."""
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,
@@ -40,7 +40,7 @@ class Finished:
     folder: Path
     provenance: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Its facts.json; empty for a page made before there was one."""
+    """Its facts.json; empty for a page made before this file existed."""
 
     @property
     def config(self) -> Config:
@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return the names before, each with that of one side: before (0) or after (1)."""
+        """Return the names before, each with the name on one side: before (0) or after (1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -90,7 +90,7 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or a run is at work on it.
+    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or has a run in progress.
 
     The error lists finished studies.
     """
@@ -131,13 +131,13 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 def without_counterpart(
     before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the retrievers in neither place of ``retrievers``, each with ``before`` or ``after``."""
+    """Return the retrievers that ``retrievers`` doesn't pair, each with ``before`` or ``after``."""
     sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
     return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
 
 
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
-    """Return of ``pairs`` those whose second name ``after`` has, as where several studies are compared."""
+    """Return the ``pairs`` whose second name ``after`` has; with several studies, some may lack it."""
     return {
         section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
         for section, named in pairs.items()
@@ -184,7 +184,7 @@ def paired_queries(
     """Pair the values of every query in every common cell: COLUMNS without SIDES, retrievers as shown.
 
     Quantities are ``p``, ``utility``, and common measures, such as ``nDCG@k``. A side's value is null if the query has
-    none there.
+    no value there.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")

@@ -8,7 +8,7 @@ from ragrelay.report.display.numbers import count, number, p_value
 from ragrelay.report.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
-"""Rows of tests per row of queries, which are also in queries.csv and in the figure."""
+"""Rows of tests per row of queries; queries are also in queries.csv and in the figure."""
 PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
@@ -27,9 +27,9 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show the queries whose P changed, a row each: in how many cells, and the cell of the largest change.
+    """Show a row per query whose P changed: in how many cells, and the cell with the largest change.
 
-    Unseen references depend on the context, so P on them may change with the same answer: they do not count.
+    Unseen references don't count: they depend on the context, so P on them may change for the same answer.
     """
     seen = pl.col("references").is_in(list(compared.references))
     known = compared.queries.filter(seen, quantity=DECIDES).drop_nulls("difference")

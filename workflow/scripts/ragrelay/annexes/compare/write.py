@@ -43,9 +43,9 @@ def compare_studies(
 ) -> None:
     """Compare each study in the folders ``after`` with the one in ``before``; write a page and two CSV files.
 
-    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed, and one of
-    several studies may lack some. ``tests`` gets a row per cell and quantity, ``queries`` one per query, cell and
-    quantity. Raises InputError if nothing can be compared, and for a name in ``pairs`` that no study has.
+    ``pairs``: for each grid section, names in ``before`` with names in ``after``; equal names needn't be listed, and
+    one of several studies may lack some. ``tests`` gets a row per cell and quantity, ``queries`` one per query, cell
+    and quantity. Raises InputError if nothing can be compared, and for a name in ``pairs`` that no study has.
     """
     first, *others = map(open_study, (before, *after))
     if several := len(others) > 1:
@@ -67,7 +67,7 @@ def compare_studies(
 
 
 def _labelled(opened: Sequence[Finished]) -> list[str]:
-    """Return a label for each study: its name, with its folder if another of several has the same."""
+    """Return a label for each study: its name, and its folder if several studies have the same name."""
     names = Counter(study.name for study in opened)
     alone = len(opened) == len(("before", "after"))
     return [one.name if alone or names[one.name] == 1 else f"{one.name} ({one.folder})" for one in opened]
@@ -82,7 +82,7 @@ def _check_pairs(others: Sequence[Finished], pairs: Pairs) -> None:
 
 
 def _corrected(compared: Sequence[Compared]) -> list[Compared]:
-    """Adjust p-values over all studies, for each dataset, generator and scorer of the first."""
+    """Adjust p-values over all studies, for each dataset, generator and scorer in the first study."""
     whole = [part.tests.select(*paired.TABLE).with_columns(study=pl.lit(part.label)) for part in compared]
     tables = {}
     for pair in dict.fromkeys(part.pair.to(0) for part in compared):

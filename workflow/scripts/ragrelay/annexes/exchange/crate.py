@@ -1,4 +1,4 @@
-"""Describe a study's results as an RO-Crate (version 1.1): its files, what each is, and what made it.
+"""Describe a study's results as an RO-Crate (version 1.1): each file, its content, and its origin.
 
 Format: https://www.researchobject.org/ro-crate/specification/1.1/
 """

@@ -45,9 +45,9 @@ def export_answers(
     """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
 
     ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
-    ``whole``: `jsonl` and `parquet`, one file of all cells. ``about``: `team_id` and `run_desc` of TREC RAG's records.
-    ``passages``: files of contexts by retriever, for those whose texts a processor changed. Missing answers (null) have
-    no record.
+    ``whole``: `jsonl` and `parquet`, one file for all cells. ``about``: `team_id` and `run_desc` for TREC RAG's
+    records. ``passages``: context files, keyed by retriever, for retrievers whose texts a processor changed. Missing
+    answers (null) have no record.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
     contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
@@ -73,7 +73,7 @@ def export_answers(
 
 
 def _shown(contexts: str | Path | None, k: int, texts: Mapping[str, str]) -> Callable[[str, str], str]:
-    """Return the function from a qid and a docno to the text that contexts of ``k`` passages show."""
+    """Return a function from a qid and a docno to the text shown in contexts of ``k`` passages."""
     if contexts is None or "shown" not in pl.read_parquet_schema(contexts):
         return lambda qid, docno: texts[docno]
     rows = shown_texts(pl.read_parquet(contexts), k).select("qid", "docno", "text")

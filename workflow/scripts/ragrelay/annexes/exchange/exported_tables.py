@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.columns import STUDY_PART
 
 
 def export_tables(results: Results, outputs: Mapping[str, str | Path], card: str | Path, study: str) -> None:
-    """Write the tables to ``outputs``, by name, and the data card."""
+    """Write the tables and the data card to ``outputs``, keyed by name."""
     frames = {name: results.table(name) for name in outputs}
     for name, path in outputs.items():
         write_parquet(frames[name], path)

@@ -1,4 +1,4 @@
-"""Give rules what they need of exports."""
+"""Give rules the data on exports."""
 
 import functools
 import itertools
@@ -28,13 +28,13 @@ class Exports:
 
     @functools.cached_property
     def tables(self) -> list[StudyFile]:
-        """The tables of the analysis as Parquet, and their data card."""
+        """The analysis tables as Parquet, and their data card."""
         names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
         return [files.exported_table.at(name=name) for name in names]
 
     @functools.cached_property
     def scores(self) -> list[StudyFile]:
-        """A generator's score tables, of all scorers, retrievers and without context."""
+        """A generator's score tables, for all scorers and retrievers and without context."""
         tables = itertools.product(self.study.grid.scorers, self.study.retrievers_and_zeroshot)
         return study_files.scores.each({"scorer": scorer, **retriever} for scorer, retriever in tables)
 

@@ -14,8 +14,8 @@ from ragrelay.scoring.score_files import run_name
 def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
     """Write every score (``scores``: tables by scorer and retriever) as a record, the keys in AutoJudge's order.
 
-    ``run_id`` is score_files.run_name, and ``measure`` the scorer's name and that of the set of references, with a dot
-    between. Against unseen references an answer without context has a score per context: these are left out.
+    ``run_id`` is score_files.run_name, and ``measure`` the scorer's and the reference set's names, with a dot between.
+    Scores of answers without context against unseen references are left out, because there is one per context.
     """
     write_json_lines(_records(scores, generator), output)
 

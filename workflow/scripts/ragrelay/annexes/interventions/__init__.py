@@ -1,1 +1,1 @@
-"""Change one passage of contexts on purpose, and measure what that does to the answers."""
+"""Change one passage in contexts on purpose, and measure the effect on the answers."""

@@ -30,11 +30,11 @@ def view_changed_answers(
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; and counts of what is missing.
+    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; also count missing answers.
 
-    ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window have no rows
-    and are counted, also those that a cell has with fewer passages: a context would be changed twice. Raises InputError
-    for another answer that the store lacks.
+    ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window are counted
+    and have no rows, even if a cell has them with fewer passages: the context would be changed twice. Raises InputError
+    for any other answer that the store lacks.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")

@@ -1,4 +1,4 @@
-"""Change contexts: draw the passages that are put in, and lay out what every intervention asks answers with."""
+"""Change contexts: draw the passages to insert, and lay out each intervention's contexts."""
 
 import random
 from collections import Counter
@@ -32,7 +32,7 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}
 ALIKE = 0.2
-"""Two passages are alike in length if their numbers of words differ by at most this share of the relevant one's."""
+"""Two passages have similar lengths if their word counts differ by at most this share of the relevant passage's."""
 FEWER, NO_RELEVANT, NO_OTHER = (
     "with fewer than k passages",
     "without a relevant passage that the context lacks",
@@ -41,7 +41,7 @@ FEWER, NO_RELEVANT, NO_OTHER = (
 
 
 class Changed(NamedTuple):
-    """Changed contexts (COLUMNS), the texts of passages that are put in (TEXT_COLUMNS), and counts of what is not."""
+    """The changed contexts (COLUMNS), the inserted passages' texts (TEXT_COLUMNS), and counts of skipped changes."""
 
     contexts: pl.DataFrame
     texts: pl.DataFrame
@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 class Drawing:
-    """The passages of a query that an intervention may put in: judged, with a text, and no near copies of a context."""
+    """A query's passages that an intervention may insert: judged, with a text, and no near copies of a context's."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
@@ -62,10 +62,10 @@ class Drawing:
         lowest: int,
         draws: int,
     ) -> list[Exchange] | str:
-        """Return ``draws`` pairs at most, or why there is none.
+        """Return at most ``draws`` pairs, or why there is none.
 
-        Relevant passages are taken in a seeded order, those that no ``deeper`` context of the intervention has first,
-        so that all its k share them. Each comes with a non-relevant passage of about the same length.
+        Relevant passages come in a seeded order, first those that no ``deeper`` context of the intervention has, so
+        that all its k share them. Each is paired with a non-relevant passage of about the same length.
         """
         below = {passage.docno for passage in deeper}
         order = list(self.judged)  # shuffled whole, so that a passage that one k lacks changes no other's place
@@ -88,7 +88,7 @@ class Drawing:
 
 
 def _alike(relevant: JudgedPassage, others: Sequence[JudgedPassage]) -> JudgedPassage:
-    """Return the first of ``others`` that is ALIKE in length; if none is, the nearest."""
+    """Return the first of ``others`` with a similar length (ALIKE), or else the nearest."""
     words = len(relevant.text.split())
     apart = [abs(len(other.text.split()) - words) for other in others]
     near = [other for other, words_apart in zip(others, apart, strict=True) if words_apart <= ALIKE * words]
@@ -108,11 +108,10 @@ def change_contexts(
     near_copy: float | None,
     own_passages: bool = True,
 ) -> Changed:
-    """Return the changed contexts of one retriever. ``definitions``: its interventions, by name.
+    """Return the changed contexts of one retriever. ``definitions``: its interventions, keyed by name.
 
     ``contexts``: retrieval.contexts.COLUMNS. ``lowest``: the lowest grade of a relevant passage. A row's ``value`` is
-    ``measure`` at the k of the context that is changed. Without ``own_passages``, none with the id of its query is put
-    in.
+    ``measure`` at the changed context's k. Without ``own_passages``, no passage with its query's id is inserted.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
     ranked = _by_query(contexts.sort("rank"))
@@ -191,7 +190,7 @@ def _measured(
     table: pl.DataFrame, ranks: Mapping[int, Sequence[tuple[str, str, int]]], qrels: pl.DataFrame, measure: str,
     lowest: int,
 ) -> pl.DataFrame:  # fmt: skip
-    """Fill in ``value``: every changed context is measured as a query of its own, with the judgements of its query."""
+    """Fill in ``value``: every changed context is measured as a separate query, with its query's judgements."""
     numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
     values = [pl.DataFrame(schema={"row": pl.String, "measured": pl.Float64})]
     for k, ranking in ranks.items():

@@ -1,6 +1,6 @@
-"""Estimate what one relevant passage does: effects of changed contexts over queries, by place, and per measure.
+"""Estimate one relevant passage's effect: over queries, by place, and per unit of the measure.
 
-Tests and words are those of mean differences (analysis.equivalence); slopes have Fieller's interval, as relay's.
+Tests and verdicts are as for mean differences (analysis.equivalence); slopes have Fieller's interval, like relay's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,9 +100,9 @@ PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
 OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
-"""Least sum of squares of relevance, less the means of queries and places, that is more than rounding."""
+"""A sum of squares of relevance, after removing query and place means, below this is a rounding error."""
 SINGULAR = 1e-9
-"""Eigenvalues below this share of the largest are rounding: places, less the queries' means, add up to 0."""
+"""Eigenvalues below this share of the largest are rounding errors: places minus the queries' means add up to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
@@ -120,8 +120,8 @@ def intervention_effects(
 ) -> pl.DataFrame:
     """Return EFFECTS, rows in the order of ``definitions``, their retrievers, sets of references, k.
 
-    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) by retriever; ``relay``: relay.csv.
-    ``grades``: the sets of references in their order, without the unseen ones.
+    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay``:
+    relay.csv. ``grades``: the reference sets in order, without the unseen sets.
     """
     sets = [name for grade in grades for name in (grade, grade + UNSEEN)]
     rows: list[dict[str, Any]] = []
@@ -149,7 +149,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
+    """Return PASSAGES: the effect of each left-out or repeated passage. Arguments are as in intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)
@@ -174,8 +174,8 @@ def passage_effects(
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
     """Return qid, effect, moved, n_changes of each query of ``effects`` (Intervention.effects), sorted.
 
-    Of one query, places and draws count alike. Where passages have a side, relevant ones are compared with non-relevant
-    ones in queries that have both, at equal places: see _compared.
+    Within a query, all places and draws have equal weight. If passages have a side, relevant passages are compared with
+    non-relevant passages at equal places, in queries that have both (see _compared).
     """
     # Sums of sorted lists: the number of threads must not change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
@@ -189,7 +189,7 @@ def by_query(effects: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return by_query's columns of changes of a context's own passages, for queries with both sides.
+    """Return by_query's columns for changes to a context's own passages, for queries with both sides.
 
     The mean of a column is the coefficient of relevance in the regression on relevance, query and place: places count
     by themselves, and relevant passages stand at other places than non-relevant ones (unadjusted, 15 to 36% false:
@@ -256,7 +256,7 @@ def _of_cell(
 
 
 def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | None) -> list[dict[str, object]]:
-    """Return the columns from n on for the mean of each of ``tables`` (of by_query); their intervals hold together."""
+    """Return the columns from n on for the mean of each of ``tables`` (of by_query), with simultaneous intervals."""
     columns = [_rounded(table["effect"]) for table in tables]
     of_columns = [of_queries(table["qid"], clusters) for table in tables]
     rows = []
@@ -277,7 +277,7 @@ def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | N
 
 
 def _rounded(column: pl.Series) -> Array:
-    """Return the effects, those that only rounding keeps from 0 as 0."""
+    """Return the effects; effects that differ from 0 only by rounding are 0."""
     values = column.to_numpy().astype(np.float64)
     return difference(values, np.zeros_like(values))
 
@@ -285,8 +285,8 @@ def _rounded(column: pl.Series) -> Array:
 def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object]:
     """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval.
 
-    It stands if the interval of the mean effect, on which it rests, does with one more query: a sample of alike effects
-    may just lack rare and large ones (analysis.standing).
+    It stands if the mean effect's interval, on which it is based, survives one more query: a sample of similar effects
+    may just lack rare, large ones (analysis.standing).
     """
     known = queries.drop_nulls("moved")
     above, below = (known[name].to_numpy().astype(np.float64) for name in ("effect", "moved"))
@@ -307,7 +307,7 @@ def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object
 
 
 def stays(effects: Array, cluster: Indexes | None) -> bool:
-    """Return whether the interval of the mean of ``effects`` (n,) stays with one more query: see slope_stands."""
+    """Return whether the interval for the mean of ``effects`` (n,) survives one more query (see slope_stands)."""
     (low,), (high,) = mean_tests.cautious(effects, cluster).interval()
     (less,), _ = with_one_more(effects, effects.mean() - AGAINST, cluster).interval()
     _, (more,) = with_one_more(effects, effects.mean() + AGAINST, cluster).interval()

@@ -1,4 +1,4 @@
-"""Register the files of interventions that no table of the report has."""
+"""Register the intervention files that belong to no report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

@@ -16,8 +16,8 @@ def build_changed_prompts(
 ) -> pl.DataFrame:
     """Return COLUMNS for each row of ``changed`` (contexts.COLUMNS), by query, then as given.
 
-    ``contexts``, ``texts``: the texts (qid, docno, text) of the retriever's passages, and of those put in. A context
-    that some cell of the grid has, too, has its prompt_id.
+    ``contexts``, ``texts``: texts (qid, docno, text) of the retriever's passages, and of the inserted passages. A
+    context that a cell in the grid also has gets that cell's prompt_id.
     """
     text_of = {(qid, docno): text for frame in (contexts, texts)
                for qid, docno, text in frame.select("qid", "docno", "text").iter_rows()}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Give rules what they need of interventions: definitions, inputs and params of their jobs."""
+"""Give rules the data on interventions: definitions, and their jobs' inputs and params."""
 
 import functools
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ragrelay.generation.requests import TRUNCATE
 
 
 class Interventions:
-    """What the rules of interventions need of a study."""
+    """A study's data for the rules about interventions."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -27,11 +27,11 @@ class Interventions:
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key per such retriever, to fill in paths."""
+        """A key for each such retriever, to fill in paths."""
         return [{"retriever": name} for name in self.retrievers]
 
     def of_retriever(self, retriever: str) -> dict[str, dict[str, object]]:
-        """Return the interventions on a retriever's contexts, by name."""
+        """Return the interventions on a retriever's contexts, keyed by name."""
         return {name: one for name, one in self.definitions.items() if retriever in one["retrievers"]}
 
     def modules_of(self, retriever: str) -> list[str]:
@@ -66,7 +66,7 @@ class Interventions:
 
     @functools.cached_property
     def of_grid(self) -> dict[str, object]:
-        """What changed contexts depend on in the grid."""
+        """The grid's keys that changed contexts depend on."""
         grid = self.study.grid
         return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}
 
@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return what rules need of the interventions of ``study``."""
+    """Return the intervention data that rules need in ``study``."""
     return Interventions(study)

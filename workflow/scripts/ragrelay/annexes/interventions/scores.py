@@ -46,7 +46,7 @@ def score_changed_answers(
 ) -> pl.DataFrame:
     """Score all ``answers`` (a file of answers.COLUMNS): COLUMNS, by references, then KEY.
 
-    ``passages``: files with the texts of the contexts' passages (qid, docno, text); other arguments as in
+    ``passages``: files with the context passages' texts (qid, docno, text); other arguments as in
     retriever_table.score_answers. Queries without a reference in a set have no rows for it.
     """
     columns = [*KEY, "docnos", "seed"]

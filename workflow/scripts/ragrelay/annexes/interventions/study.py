@@ -1,4 +1,4 @@
-"""Hold what the report shows about interventions: the effects of one dataset, generator and scorer."""
+"""Hold the report's data on interventions: the effects for one dataset, generator and scorer."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ class EffectStudy(ShownTables):
 
     @property
     def asked(self) -> Mapping[str, Mapping[str, Any]]:
-        """Kind, retrievers and k by intervention."""
+        """Kind, retrievers and k, keyed by intervention."""
         return self.params or {}
 
     @property
@@ -26,7 +26,7 @@ class EffectStudy(ShownTables):
 
     @property
     def overall(self) -> pl.DataFrame:
-        """Return the rows over places."""
+        """Return the rows for all places together."""
         return self.effects.filter(part=OVERALL)
 
     @property

@@ -1,4 +1,4 @@
-"""Measure how each annotation source's labels agree with people's, on the passages that both label."""
+"""Measure each annotation source's agreement with human labels, on passages with both labels."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -63,18 +63,18 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """How a source labels."""
+    """The way a source labels."""
 
     relevant: float
     """The lowest label that means relevant."""
     graded: bool
     """Whether labels are grades."""
     judge: bool
-    """Whether its labels replace people's."""
+    """Whether its labels replace human labels."""
 
 
 class Paired(NamedTuple):
-    """Labels of the pairs that people and a source both label, (pairs,); ``query``: the query's index from 0."""
+    """Both labels for pairs with a human and a source label, (pairs,); ``query``: the query's index from 0."""
 
     query: Array
     people: Array
@@ -90,9 +90,9 @@ def agreement_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare the labels of every source except ``people`` with people's: columns TABLE and CONFUSION.
 
-    ``labels``: study_labels.LABELS; ``known``: for sources with labels that only stand for a missing one, the pairs
-    (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries, those of ``tau_means``
-    over retrievers. Rows without a value or an interval have a ``reason``.
+    ``labels``: study_labels.LABELS; ``known``: for sources where some labels stand for a missing label, the pairs (qid,
+    docno) with real labels; ``values``: values.SCHEMA. Intervals are over queries, those of ``tau_means`` over
+    retrievers. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []

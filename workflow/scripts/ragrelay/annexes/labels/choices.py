@@ -78,8 +78,8 @@ def label_choices(
     ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Among the contexts that
     retrievers made for a query (ordering descending, one k), a source chooses the one with the highest measure from its
     labels; if contexts tie, any of these. Labels that are ``constant`` within a query, such as zero-shot P_0, choose
-    any context: their mean is the null that other sources must beat. The difference is tested over queries, as a gain
-    is (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    any context: their mean is the null that other sources must beat. The difference is tested over queries, like a gain
+    (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]

@@ -29,7 +29,7 @@ TABLE = {
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}
-"""Columns of the file of cost."""
+"""Columns of the cost file."""
 
 SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
 BY_K = {
@@ -43,7 +43,7 @@ BY_K = {
         "same sum for labels: the ratio of the attention cost (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
-"""Columns of the file of cost by k."""
+"""Columns of the file with cost by k."""
 
 
 def cost_by_k(
@@ -51,9 +51,9 @@ def cost_by_k(
 ) -> pl.DataFrame:
     """Compare the cost of answers and of labels for each k of ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
-    ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking.
-    A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. The ratio is null if a
-    length is unknown.
+    ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking. A
+    call shared by several rankings counts once. ``speed``: past_jobs.speed_of the store. The ratio is null if a length
+    is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():

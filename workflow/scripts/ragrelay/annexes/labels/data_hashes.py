@@ -1,4 +1,4 @@
-"""Hash the labels of passages, for the provenance of a study."""
+"""Hash passages' labels, for a study's provenance."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -1,4 +1,4 @@
-"""Compute eRAG labels: a passage's is the score of the answers from it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+"""Compute eRAG labels: a passage's label scores the answers from it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -49,12 +49,11 @@ def label_passages(
 ) -> pl.DataFrame:
     """Label all passages with single answers: columns SCHEMA, sorted by references, qid, docno.
 
-    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
-    in retriever_table.score_answers.
-    Like P, a label is the mean over seeds of the answer's score with the reference set: the label of a k = 1 context
-    is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since an answer may copy them; a
-    passage that leaves no reference has no label there. Scores below 0, which some measures have, count as 0.
-    Queries without a reference have no rows. Raises InputError for a score above 1.
+    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as in
+    retriever_table.score_answers. Like P, a label is the mean over seeds of the answer's score with the reference set:
+    the label of a k = 1 context is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since
+    an answer may copy them; a passage after which no reference is left has no label there. Scores below 0, which some
+    measures have, count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
     """
     columns = [*PASSAGE, "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)
@@ -94,7 +93,7 @@ def _query_frames(
 ) -> Iterator[pl.DataFrame]:
     """Yield the scores of one query's answers with each of their reference sets.
 
-    ``shown``: which references (references,) each passage shows; None without unseen sets.
+    ``shown``: the references (references,) that each passage shows; None without unseen sets.
     """
     _, query, answers, values = scored
     docnos = answers["docno"].to_numpy()

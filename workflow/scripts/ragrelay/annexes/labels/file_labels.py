@@ -14,10 +14,10 @@ from ragrelay.collection.base import QRELS, QRELS_COLUMNS
 from ragrelay.collection.local import read_qrels
 
 BEYOND = 10**6
-"""Labels must be below this, as in files of TREC's format: at most six digits (collection.local.LABEL)."""
+"""Labels must be below this, as in TREC files: at most six digits (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
-"""(what the file should have, the name for the count of those that it lacks)."""
+"""The data that the file should have, each with the name for the count of missing items."""
 COLUMNS = {"references": text("empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
 
@@ -27,7 +27,7 @@ def label_by_file(
     """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages that it doesn't label.
 
     ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1
-    to ``depth`` need labels. Raises as read_labels does, and if the file labels no query or no passage.
+    to ``depth`` need labels. Raises InputError as read_labels does, and if the file labels no query or no passage.
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")
@@ -56,8 +56,8 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 def read_labels(path: Path) -> pl.DataFrame:
     """Read columns qid, docno, label from a Parquet file (by its ending) or a file in TREC's format.
 
-    Raises InputError as read_qrels does, and for a Parquet file that lacks one of these columns, or has an id that is
-    neither text nor an integer, a label that is null or no integer, or a pair twice.
+    Raises InputError as read_qrels does, and for a Parquet file that lacks one of these columns or has an id that is
+    neither text nor an integer, a label that is null or not an integer, or a duplicate pair.
     """
     if path.suffix != ".parquet":
         return read_qrels(path)

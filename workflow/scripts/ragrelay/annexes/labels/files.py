@@ -1,4 +1,4 @@
-"""Register the files of labels of passages that no question and no table of the report has."""
+"""Register the label files that belong to no question and no report table."""
 
 from ragrelay.annexes.labels.outputs import OUTPUTS
 from ragrelay.annexes.labels.questions.check_passages import CheckPassages

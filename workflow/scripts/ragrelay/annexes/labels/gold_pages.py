@@ -32,7 +32,7 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""(what the file should have, the name for the count of those that it lacks)."""
+"""The data that the file should have, each with the name for the count of missing items."""
 
 
 def label_by_pages(
@@ -40,8 +40,8 @@ def label_by_pages(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Label the ``passages`` (qid, docno) of the ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
 
-    Returns also counts of the queries without pages, and of those without a passage of their pages. Titles are compared
-    without case and surrounding quotation marks. Records without a query are counted in the log. Raises InputError for
+    Also return counts of queries without pages, and of queries without a passage from their pages. Title comparison
+    ignores case and surrounding quotation marks. Records without a query are counted in the log. Raises InputError for
     a malformed line, and if no record belongs to a query, no passage has a title, or none belongs to a gold page.
     """
     pages = gold_pages(path, queries)
@@ -61,7 +61,7 @@ def label_by_pages(
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
-    """Return titles of gold pages by qid, for the ``queries`` that have a record in ``path``."""
+    """Return gold pages' titles, keyed by qid, for the ``queries`` with a record in ``path``."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}

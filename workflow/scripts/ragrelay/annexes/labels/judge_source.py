@@ -1,4 +1,4 @@
-"""Base class of sources that ask a generator about each passage and read the probabilities of words."""
+"""Base class for sources that ask a generator about each passage and read the probabilities of words."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -78,7 +78,7 @@ def leads(
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
     """Add p_holm and ``holds`` to the ``leads`` of all datasets.
 
-    A lead holds if p_holm is below 0.05, the best source's only if it is above 0. A ``family`` covers dataset x
+    A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. A ``family`` covers dataset x
     retriever, and for leads over the null also all sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
@@ -119,7 +119,7 @@ def lead_of(
 ) -> dict[str, object]:  # fmt: skip
     """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …
 
-    ``named``: what reasons call ``end``, ``first`` and ``other``.
+    ``named``: the names for ``end``, ``first`` and ``other`` in reasons.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

@@ -1,4 +1,4 @@
-"""Compute retrieval measures from labels of passages by any annotation source."""
+"""Compute retrieval measures from any annotation source's passage labels."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """How measures count a source's labels."""
+    """The way measures count a source's labels."""
 
     whole: bool
     """Whether labels are integers."""
@@ -33,11 +33,11 @@ class How(NamedTuple):
     constant: bool = False
     """Whether all passages of a query have the same label, by definition."""
     gains: pl.DataFrame | None = None
-    """What nDCG counts instead of the labels: qid, docno, gain, a real number from 0 for every label."""
+    """The gains that nDCG uses instead of labels: qid, docno, gain (a real number from 0 for every label)."""
     signed: bool = False
     """Whether labels may be below 0, which nDCG counts as 0."""
     below: int | None = None
-    """The cutoff from which the measures have no value, if there is one."""
+    """The cutoff from which measures have no value, if any."""
 
 
 def measure_labels(

@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """Return (template, text to append to the passage) by check; SWAPPED only if the template has such a question."""
+    """Return each check's template and text to append to the passage; SWAPPED only if the template has its question."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -36,7 +36,7 @@ def build_check_prompts(
     """Build the questions of all checks about the passages at ranks 1 to ``depth`` of ``contexts``.
 
     ``contexts``: qid, rank, docno, text. Returns CHECKED_PASSAGE_COLUMNS and the changed prompts
-    (prompting.layout.COLUMNS). Each change is made to a sample of ``size`` passages, without those that it doesn't
+    (prompting.layout.COLUMNS). Each change is made to a sample of ``size`` passages, excluding passages that it doesn't
     affect; LENGTH has all passages.
     """
     shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
@@ -66,7 +66,7 @@ def _words(row: Mapping[str, str]) -> int:
 
 
 def _question(row: Mapping[str, str], template: Template, suffix: str) -> tuple[str, str, str]:
-    """Return prompt, system part and id of the question about a passage followed by ``suffix``."""
+    """Return the prompt, system part and id for the question about a passage followed by ``suffix``."""
     shown = [row["text"] + suffix]
     prompt, system = template.render(row["query"], shown), template.system(shown)
     return prompt, system, prompt_id(prompt, system)

@@ -22,7 +22,7 @@ class Trust(NamedTuple):
 
 
 def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, object]], names: Sequence[str]) -> str:
-    """Return the source among ``names`` whose labels are people's: the configured one, or the first of kind qrels.
+    """Return the source with human labels among ``names``: the configured source, or the first of kind qrels.
 
     ``agreement``: that key of the configuration. Returns "" if there is none.
     """
@@ -31,7 +31,7 @@ def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str,
 
 
 class Labelled(NamedTuple):
-    """The tables of a dataset, scorer and generator."""
+    """The tables for a dataset, scorer and generator."""
 
     labels: pl.DataFrame
     """study_labels.LABELS."""
@@ -43,14 +43,14 @@ class Labelled(NamedTuple):
 
 
 class Labellers(NamedTuple):
-    """The annotation sources of a study."""
+    """A study's annotation sources."""
 
     annotations: Mapping[str, Mapping[str, Any]]
     """The catalogue."""
     names: Sequence[str]
-    """Those that the study uses."""
+    """The sources that the study uses."""
     made: Mapping[str, File]
-    """Tables of the sources' jobs, by source."""
+    """Tables from the sources' jobs, keyed by source."""
 
 
 def measure_agreement(
@@ -59,10 +59,10 @@ def measure_agreement(
     agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
-    """Measure the agreement of ``sources`` with human labels; there are no rows without these.
+    """Measure the agreement of ``sources`` with human labels; there are no rows without human labels.
 
-    ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that people's
-    queries are a random sample.
+    ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that the queries
+    with human labels are a random sample.
     """
     annotations, names, made = sources
     kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}

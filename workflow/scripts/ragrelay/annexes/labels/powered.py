@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures for the ``sources`` that label queries which ``people`` does not: columns TABLE.
+    """Estimate measures for the ``sources`` that label queries without labels from ``people``: columns TABLE.
 
     ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
-    only if people's queries are a random sample. A row without an interval has a ``reason``. The unit is the query:
-    polars' ComputeError is raised where one has two values in a cell.
+    only if the queries with human labels are a random sample. A row without an interval has a ``reason``. The unit is
+    the query: a query with two values in a cell raises polars' ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

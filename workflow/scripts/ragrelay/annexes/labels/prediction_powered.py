@@ -1,8 +1,8 @@
-"""Estimate a mean or Pearson's r over all queries from a few labels by people and many by a judge.
+"""Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-The method is analysis/prediction_powered.py's. J is the estimate from the judge's labels of the N queries that people
-did not label. The judge has no weight if fewer than 5 labelled queries differ from the most common value, by people's
-or the judge's labels. The unit is the query: where it has several answers, their mean is its value.
+The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries that people
+did not label. The judge has no weight if fewer than 5 labelled queries differ from the most common value, in the human
+or the judge's labels. The unit is the query: if it has several answers, their mean is its value.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
     """Estimate the mean over all queries of ``people`` (..., n), one value per query from human labels.
 
     ``judge`` (..., n) holds the values from the judge's labels of the same queries, ``others`` (..., N) those of the
-    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If people's values are
+    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If the human values are
     all 0 or 1, intervals are Wilson's (1927) with t in place of the normal quantile: for a mean m, the labelled
     queries' part of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
     """

@@ -58,7 +58,7 @@ class Labels:
 
     @functools.cached_property
     def agreement(self) -> dict[str, object]:
-        """Params of the comparison with human labels, without the least kappa, which only the page needs."""
+        """Params for the comparison with human labels, without the minimum kappa, which only the page needs."""
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """Params of the page's part on judges: the key's threshold and statement, and the judges of own answers."""
+        """Params for the page's part on judges: the key's threshold and statement, and judges of their own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -80,7 +80,7 @@ class Labels:
         }
 
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
-        """Return the tables with the sources' labels, by the kind of job that makes them."""
+        """Return the tables with the sources' labels, keyed by the kind of job that makes them."""
         tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
         for name, source in self.source_parts.items():
             if asked := source.job(name, wildcards.scorer, wildcards.generator):
@@ -130,12 +130,12 @@ class Labels:
         return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """Return an annotation source's definition without the keys that only the checks of a judge use."""
+        """Return an annotation source's definition without the keys that only judge checks use."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
     def source_definitions(self) -> dict[str, dict[str, object]]:
-        """Definitions of the grid's sources, and of those that they combine."""
+        """Definitions of the grid's sources, and of the sources that they combine."""
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
     def single_prompts(self, template: str) -> list[StudyFile]:
@@ -165,13 +165,13 @@ class Labels:
 
     @functools.cached_property
     def costed(self) -> list[Key]:
-        """The wildcards of the tables of the cost of an engine's labels."""
+        """The wildcards of the tables with the cost of an engine's labels."""
         asked = self.study.asked_generators()
         return [key for key in self.labelled if self.need_single_answers and key["generator"] in asked]
 
     @functools.cached_property
     def page_files(self) -> dict[str, list[StudyFile]]:
-        """Tables of labels besides those of each scorer: their cost, and the checks of their judges."""
+        """Label tables that don't depend on a scorer: cost, and judge checks."""
         return {
             "label_cost": study_files.tables["label_cost"].each(self.costed),
             "label_checks": [
@@ -207,7 +207,7 @@ class Labels:
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return a function that fills ``pattern`` from the grid; without sources, it ends with a line to the user."""
+        """Return a function that fills ``pattern`` from the grid; without sources, it ends the run with one line."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():
@@ -221,5 +221,5 @@ class Labels:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Labels:
-    """Return what rules need of the annotation sources of ``study``."""
+    """Return the data on annotation sources that rules need in ``study``."""
     return Labels(study)

@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """How far annotation sources are trusted, judged by their agreement with human labels."""
+    """How far annotation sources are trusted, based on their agreement with human labels."""
 
     people: Name | None = Field(
         None,

@@ -37,7 +37,7 @@ def view_single_answers(
 ) -> pl.DataFrame:
     """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): COLUMNS.
 
-    Not how many tokens the engine's prefix cache served, which depends on what was answered before. Rows are sorted by
+    The columns leave out tokens from the engine's prefix cache, which depend on earlier answers. Rows are sorted by
     passage, then seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError for an answer that
     is not in the store.
     """

@@ -238,7 +238,7 @@ class AnnotationSource(Kind):
 
 
 class Graded(AnnotationSource):
-    """Labels with grades: integers from 0."""
+    """Sources whose labels are grades: integers from 0."""
 
     graded = True
 
@@ -250,12 +250,12 @@ class Graded(AnnotationSource):
     )
 
     def counted_from(self, lowest_grade: int) -> float:
-        """Return the source's own threshold, or else the dataset's."""
+        """Return the source's threshold, or else the dataset's."""
         return float(self.relevant or lowest_grade)
 
 
 class ContinuousSource(AnnotationSource):
-    """Labels with numbers from 0 to 1."""
+    """Sources whose labels are numbers from 0 to 1."""
 
     threshold: float | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""Check annotation sources in a study's configuration: what each needs from the grid and from other sources."""
+"""Check annotation sources in a study's configuration against the grid and other sources."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
 
 
 def _check_source(name: str, study: CheckedStudy) -> None:
-    """Raise InputError if the source, or a part of it, lacks gold answers, a judge or what its kind needs."""
+    """Raise InputError if the source, or a part of it, lacks gold answers, a judge or its kind's requirements."""
     source, place = ANNOTATION_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:
@@ -51,7 +51,7 @@ def _check_source(name: str, study: CheckedStudy) -> None:
 
 
 def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Check that human labels are grades of a source in the grid."""
+    """Check that human labels come from a graded source in the grid."""
     name = agreement.get("people")
     graded = [source for source in names if catalogue[source]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:

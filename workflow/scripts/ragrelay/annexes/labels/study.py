@@ -1,4 +1,4 @@
-"""Read what the report shows about annotation sources, for one scorer."""
+"""Read the report's data on annotation sources, for one scorer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,31 +28,31 @@ TABLES = {
     "annotation_confusion": CONFUSION_COLUMNS,
     "annotation_powered": POWERED,
 }
-"""Columns by the table's name in the report."""
+"""Columns, keyed by the table's name in the report."""
 
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """Settings on judges that the page uses."""
+    """The page's settings on judges."""
 
     least_kappa: float = 0.0
-    """The page warns below it."""
+    """The page warns of a kappa below this."""
     random_sample: bool = False
-    """Whether people's queries are stated to be a random sample."""
+    """Whether the configuration states that the queries with human labels are a random sample."""
     own: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By source, the grid's generators that judge passages of their own answers."""
+    """For each source, the grid's generators that judge passages for their own answers."""
 
 
 @dataclass(frozen=True)
 class AnnotationStudy:
-    """What the report shows about annotation sources, for one scorer.
+    """The report's data on annotation sources, for one scorer.
 
     Only the first scorer has ``cost`` and ``checks``, which don't depend on the scorer.
     """
 
     scorer: str
     tables: Mapping[str, pl.DataFrame]
-    """By the table's name in the report, as study_tables.gather returns them."""
+    """Keyed by the table's name in the report, as study_tables.gather returns them."""
     cost: pl.DataFrame
     """cost.COLUMNS."""
     trust: JudgeTrust = JudgeTrust()
@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """Return a table as it is written, by the name of the result table that it is gathered from."""
+        """Return a table as written to files; its name is that result table from which it is gathered."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property
@@ -87,7 +87,7 @@ def read_annotations(
     trust: Mapping[str, Any] | None = None,
     checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """Read a study per scorer from the files of each of TABLES, and those of costs and of judges' checks.
+    """Read a study per scorer from the files for TABLES, and the files on costs and judge checks.
 
     ``trust``: the fields of JudgeTrust.
     """

@@ -45,24 +45,24 @@ def made_tables(
 
 @dataclass(frozen=True)
 class LabelledFiles:
-    """The files from which passages are labelled."""
+    """The files used to label passages."""
 
     contexts: Mapping[str, File]
-    """By retriever."""
+    """Keyed by retriever."""
     queries: File
     qrels: File
     made: Mapping[str, File]
-    """Tables of the sources' jobs, by source."""
+    """Tables from the sources' jobs, keyed by source."""
 
 
 @dataclass(frozen=True)
 class LabelMeasures:
-    """Which measures to compute from labels."""
+    """The measures to compute from labels."""
 
     measures: Sequence[str]
     ks: Sequence[int]
     depth: int
-    """Ranks to label."""
+    """The number of ranks to label."""
     lowest_grade: int
     """The lowest label of the qrels that binary measures count."""
 
@@ -108,7 +108,7 @@ def measure_labels(
 class Sources:
     """The annotation sources of a dataset x generator x scorer.
 
-    ``data`` is the same for all sources, without ``made`` and ``scaled``; ``made``: the tables of their jobs by name.
+    ``data`` is the same for all sources and lacks ``made`` and ``scaled``; ``made``: their jobs' tables, keyed by name.
     """
 
     def __init__(

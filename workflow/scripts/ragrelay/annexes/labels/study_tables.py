@@ -47,10 +47,10 @@ def gather(
     kinds: Mapping[str, str],
     trust: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Gather the files of a study to tables, by the table's name in the report.
+    """Gather a study's files into tables, keyed by the table's name in the report.
 
-    ``kinds``: the kind of each source; ``trust``: files by the names in TRUST. A row ``holds`` if it is the best of its
-    column and its lead holds by Holm's correction over dataset x retriever (see leads.with_holds).
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if it is its column's
+    best and its lead holds after Holm's correction over dataset x retriever (see leads.with_holds).
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -1,4 +1,4 @@
-"""Compute retrieval measures of every ranking per query, from the labels of every annotation source."""
+"""Compute every ranking's retrieval measures per query, from every annotation source's labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ def label_values(
 ) -> pl.DataFrame:
     """Measure each retriever's ranking (qid, docno, rank) by ``labels`` (study_labels.LABELS): columns SCHEMA.
 
-    ``how``: how measures count the labels of each source. A query that a source doesn't label has no rows for it.
+    ``how``: the way measures count each source's labels. A query that a source doesn't label has no rows for it.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

@@ -21,7 +21,7 @@ def label_within(
 ) -> pl.DataFrame:
     """Correlate each source's measures with P over the retrievers of one query, by analysis.within: columns SCHEMA.
 
-    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which the ordering descending is used;
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table; only the ordering descending is used;
     ``kinds``: the kind of each retriever. Sources that are ``constant`` within a query, and measures that a source's
     labels don't define, have a reason instead of r.
     """

@@ -1,1 +1,1 @@
-"""Compare scores of answers by people with other scorers' scores, and estimate people's mean scores from both."""
+"""Compare human scores of answers with other scorers' scores, and estimate mean human scores from both."""

@@ -1,4 +1,4 @@
-"""Measure how several people agree on answers: Cohen's kappa of two, Krippendorff's alpha of all."""
+"""Measure agreement between several people: Cohen's kappa for two, Krippendorff's alpha for all."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,10 +21,11 @@ KAPPA, ALPHA = "kappa_weighted", "alpha"
 Numbers = npt.NDArray[np.integer[Any]]
 TWICE = "answers with two scores"
 MOST_SKEWED = 1.0
-"""Skewness of scores up to which kappa and alpha have intervals: with more, they cover 86% (counts, rare grades)."""
+"""The largest skewness of scores for which kappa and alpha have intervals: above it, they cover 86% (counts, rare
+grades)."""
 MOST_VALUES = 20
-"""Of scores: with more, kappa is left out, since few are the same, and alpha has no interval, which skewed scores would
-make too narrow."""
+"""The maximum number of distinct scores: above it, kappa is left out, because few scores are equal, and alpha has no
+interval, because skewed scores would make it too narrow."""
 TABLE = {
     "people": text("the scorer with the human scores"),
     "quantity": text(f"`{KAPPA}`: Cohen's kappa between two assessors, with squared weights; `{ALPHA}`: Krippendorff's "
@@ -64,8 +65,8 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 def krippendorff(values: Array, unit: Numbers) -> float:
     """Compute Krippendorff's alpha of ``values`` (n,), scores of the answers that ``unit`` (n,) numbers from 0.
 
-    With squared differences it is 1 less the variances within answers, weighted by their numbers of scores, over the
-    variance of all scores (Krippendorff 2011). NaN if all scores are the same.
+    With squared differences, it is 1 minus the ratio of the variance within answers, weighted by numbers of scores, to
+    the variance of all scores (Krippendorff 2011). NaN if all scores are equal.
     """
     counts = np.bincount(unit)
     means = np.bincount(unit, values) / np.maximum(counts, 1)
@@ -83,7 +84,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, object]:
 
 
 def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
-    """Return alpha of ``values`` (n,), as krippendorff, with its interval over the clusters that ``place`` numbers."""
+    """Return alpha of ``values`` (n,), like krippendorff, with its interval over the clusters numbered in ``place``."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}

@@ -15,11 +15,11 @@ from ragrelay.scoring.filed_scores import generated
 from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
 
 UNNAMED = "nobody named"
-"""The assessor of scores that name none."""
+"""The assessor's name for scores that name none."""
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
-    """Return score_files.ANSWER, answer and words of all answers, by generator, retriever, ordering and k."""
+    """Return score_files.ANSWER, answer and words for all answers, given by generator, retriever, ordering and k."""
     tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
     words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
     return pl.concat(tables).with_columns(words=words.cast(pl.Int64))
@@ -59,10 +59,10 @@ def compare_people(
     measures: estimates.Measures,
     clusters: Clusters | None,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables by name, without the column dataset.
+    """Return the tables, keyed by name, without the column dataset.
 
-    ``rows``: score_files.ROWS of people's file; ``answers``: of answers_of; ``scores``: of scores_of; ``people``: the
-    scorer's name; ``pairs`` of retrievers are compared. ``measures``: of measures_of.
+    ``rows``: score_files.ROWS from the file with human scores; ``answers``, ``scores`` and ``measures``: from
+    answers_of, scores_of and measures_of; ``people``: the scorer's name; ``pairs``: the retrievers to compare.
     """
     own, _ = of_answers(mean_scores(rows), answers)
     assessed = (

@@ -1,4 +1,4 @@
-"""Hash scores from files, for the provenance of a study."""
+"""Hash scores from files, for a study's provenance."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -10,7 +10,7 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 from ragrelay.scoring.scorers import file
 
 FROM_FILE = file.__name__.rpartition(".")[2]
-"""The kind by its name: to load the kinds of all scorers, this job would have to depend on their code."""
+"""The kind's name; if this job loaded all scorer kinds, it would depend on their code."""
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:

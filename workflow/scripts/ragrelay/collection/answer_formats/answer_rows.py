@@ -1,4 +1,4 @@
-"""Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
+"""Read answers from files in any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ ROWS: dict[str, Any] = {
     "cited_sentences": CITED_SENTENCES.dtype,
     "finish_reason": pl.String,
 }
-"""``place`` is file and line. Values that a file doesn't have are null, as are missing answers and finish_reason."""
+"""``place`` is file and line. Values that a file lacks are null, as are missing answers and finish_reason."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 

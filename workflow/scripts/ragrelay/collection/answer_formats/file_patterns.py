@@ -20,7 +20,7 @@ _NAMED = re.compile(r"\{(\w*)\}")
 
 
 class AnswerFile(NamedTuple):
-    """A file, and the ``values`` that its name has for its answers: some of retriever, ordering, k and seed."""
+    """A file, and its answers' ``values`` from its name: some of retriever, ordering, k and seed."""
 
     path: Path
     values: dict[str, Any]
@@ -64,7 +64,7 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
 
 
 def _part(name: str) -> str:
-    """Return the regular expression of a name in braces. Orderings must be known, since retrievers may have dots."""
+    """Return the regular expression for a name in braces. Orderings must be known, because retrievers may have dots."""
     if name in NUMBERS:
         return f"(?P<{name}>[0-9]+)"
     return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

@@ -1,4 +1,4 @@
-"""Read the records of CSV and TSV files with a header, and the names and whole numbers of a record."""
+"""Read records from CSV and TSV files with a header, and a record's names and integers."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from ragrelay.base.io.text_lines import tsv_rows
 _WHOLE = re.compile(r"([0-9]{1,9})(?:[.,]0+)?")
 _SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*\s*', re.IGNORECASE)
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
-"""A byte that is no UTF-8, as it is decoded."""
+"""The decoded form of a byte that isn't valid UTF-8."""
 
 
 def tsv_records(
@@ -39,17 +39,17 @@ def csv_records(
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield place and the rows after the header as texts; an empty ``nullable`` field without quotation marks is None.
 
-    Fields are separated by commas, semicolons or tabs: by what Excel's line ``sep=`` says, else by what separates the
-    header's ``keys``. Bytes that are no UTF-8 are allowed outside the columns ``keys``. A row's line number is that of
-    its end, since a row may contain line ends. Raises InputError for a table that can't be read (``expected``), a row
-    of another length than the header, and a header with one of ``keys`` twice.
+    Fields are separated by commas, semicolons or tabs: as given in Excel's line ``sep=``, or else whichever separates
+    the header's ``keys``. Invalid UTF-8 is allowed outside the columns ``keys``. A row's line number is where it ends,
+    because a row may contain line ends. Raises InputError for a table that can't be read (``expected``), a row of
+    another length than the header, and a header with one of ``keys`` twice.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []
     reader = None
 
     def bare(name: str) -> bool:
-        """Return whether a field of the row in ``lines`` has no quotation marks, which the csv module does not tell."""
+        """Return whether a field of the row in ``lines`` has no quotation marks; the csv module doesn't tell."""
         names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
@@ -103,7 +103,7 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the ``names`` of columns, those of ``keys`` in other capitals or with blanks as the key.
+    """Return the column ``names``; a name that equals one of ``keys`` except for case or blanks becomes that key.
 
     Raises InputError for one of ``keys`` twice, unless ``once`` is false.
     """
@@ -125,7 +125,7 @@ def name_of(place: str, key: str, value: object) -> str | None:
 
 
 def whole_number(place: str, key: str, value: object) -> int | None:
-    """Return a record's ``value``, a whole number, maybe written as text; None if it is empty."""
+    """Return a record's ``value``, an integer, possibly written as text; None if it is empty."""
     if value is None or value == "":
         return None
     match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))

@@ -1,7 +1,7 @@
-"""Read and write TREC RAG's answers, JSON lines: of 2024, and of 2025 and 2026, whose ids are in ``metadata``.
+"""Read and write TREC RAG's answers (JSON lines): from 2024, and from 2025 and 2026, whose ids are in ``metadata``.
 
-Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The record of 2026
-is that of 2025 with a few more keys in ``metadata``.
+Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The 2026 record is
+the 2025 record with a few more keys in ``metadata``.
 """
 
 import re
@@ -25,7 +25,7 @@ def _run(value: object) -> object:
 
 
 def is_trec_rag(record: Mapping[str, object]) -> bool:
-    """Return whether a JSON object is an answer of TREC RAG: it has a list of sentences, or TREC RAG's ids."""
+    """Return whether a JSON object is a TREC RAG answer: it has a list of sentences, or TREC RAG's ids."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
@@ -69,7 +69,7 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_ids(place: str, record: Mapping[str, object]) -> None:
-    """Raise InputError if a record has different ids of its query."""
+    """Raise InputError if a record has different ids for its query."""
     metadata = _metadata(record)
     ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
     ids |= {f"metadata.{key}": metadata[key] for key in ("topic_id", "narrative_id") if key in metadata}
@@ -119,7 +119,7 @@ def written_record(
     about: Mapping[str, str],
     cited_sentences: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, object]:
-    """Return an answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
+    """Return an answer as a 2024 record that also has the ``metadata`` from 2025 and 2026.
 
     ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; if there are
     none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.

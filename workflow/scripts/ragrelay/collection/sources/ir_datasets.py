@@ -23,7 +23,7 @@ class IrDatasets(DatasetSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the catalogue has the dataset, and that the file of answers exists and is needed."""
+        """Check that the catalogue has the dataset, and that the answers file exists and is needed."""
         super().check(place, study)
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
@@ -39,7 +39,7 @@ class IrDatasets(DatasetSource):
         return IrDatasetsCollection(self.id, None if self.answers is None else folder / self.answers)
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the file of gold answers, if there is one."""
+        """Return the file with gold answers, if there is one."""
         return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
@@ -51,6 +51,6 @@ class IrDatasets(DatasetSource):
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the queries have an answers field, or that there is a file of answers. Downloads nothing."""
+        """Check that the queries have an answers field, or that there is an answers file. Downloads nothing."""
         if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

@@ -1,4 +1,4 @@
-"""Read datasets from a user's folder."""
+"""Read datasets from your folder."""
 
 from pathlib import Path
 
@@ -44,6 +44,6 @@ class Local(DatasetSource):
         return LocalCollection(folder / self.path).files()
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the folder has a file of gold answers."""
+        """Check that the folder has a file with gold answers."""
         if not (study.folder / self.path / "answers.jsonl").is_file():
             raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)

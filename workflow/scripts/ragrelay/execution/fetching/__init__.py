@@ -1,1 +1,1 @@
-"""Download what a study needs from hubs, from ir_datasets and from Terrier."""
+"""Download a study's files from hubs, ir_datasets and Terrier."""

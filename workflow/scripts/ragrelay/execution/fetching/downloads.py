@@ -1,4 +1,4 @@
-"""List the downloads that a study's grid needs: files of a hub, datasets, Terrier."""
+"""List the downloads that a study's grid needs: hub files, datasets, Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -23,18 +23,18 @@ class Catalogue(Protocol):
     """The part of a study on which downloads depend."""
 
     def selected(self) -> dict[str, Any]:
-        """Return the configuration's definitions that the grid uses: section → name → definition."""
+        """Return the definitions that the grid uses, keyed by section, then by name."""
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return all downloads that the grid needs: the name of each → the arguments of fetch_input."""
+    """Return all downloads that the grid needs: each name with the arguments for fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
-    """Return the names in ``required_downloads`` of the downloads of one entry of a section of the catalogue."""
+    """Return the names, in ``required_downloads``, of a catalogue entry's downloads."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -54,7 +54,7 @@ def _name(readable: str, *decisive: object) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """Return the distinct files of hubs that the grid needs: name (hub id), revision (or null), part, place (key).
+    """Return the distinct hub files that the grid needs: name (hub id), revision (or null), part, place (key).
 
     ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere are not fetched.
     """

@@ -1,4 +1,4 @@
-"""Download and check what a study needs from hubs, ir_datasets and Terrier, on a machine that can reach them."""
+"""Download and check a study's files from hubs, ir_datasets and Terrier, on a machine that can reach them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, object]:
-    """Download what is missing, check everything and return a receipt. Raises InputError for a failed download.
+    """Download missing files, check everything and return a receipt. Raises InputError for a failed download.
 
     ``files``: from downloads.hub_files; ``datasets``: ids of ir_datasets.
     """

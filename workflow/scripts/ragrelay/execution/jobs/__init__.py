@@ -1,1 +1,1 @@
-"""What all jobs share: logs, errors of one line, and the digest of their code."""
+"""Parts that all jobs share: logs, one-line errors, and code digests."""

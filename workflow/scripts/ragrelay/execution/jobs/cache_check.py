@@ -1,4 +1,4 @@
-"""Check every file of the cache completely, and find what killed jobs left there."""
+"""Check every cache file completely, and find leftovers from killed jobs."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,10 +13,10 @@ HASHED = ("indexes", "models", "references")
 
 
 def check_cache(cache_dir: Path) -> Iterator[str]:
-    """Read every byte of the cache; yield a line per damaged file or folder and per leftover, with what to do.
+    """Read every byte of the cache; yield a line per damaged file or folder and per leftover, with advice.
 
-    Files outside the cache whose hashes it keeps are read too, unless they have changed. Files of older caches, which
-    have no hashes yet, get them now.
+    Files outside the cache with stored hashes are read too, unless they have changed. Files in older caches without
+    hashes get them now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):

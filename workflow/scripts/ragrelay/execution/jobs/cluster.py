@@ -1,4 +1,4 @@
-"""Group jobs by what they request of SLURM, and test whether it would accept them, before any job is submitted."""
+"""Group jobs by their SLURM requests, and test whether SLURM would accept them, before any job is submitted."""
 
 import getpass
 import re
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from ragrelay.base.errors import InputError, one_of
 
 PLACEHOLDERS = {"slurm_partition": ("cpu", "gpu"), "slurm_account": ("my-account",)}
-"""Values in profiles/slurm that every cluster has to replace."""
+"""Values in profiles/slurm that every cluster must replace."""
 KNOWN = {
     "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
     "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
 }
-"""The command that lists the cluster's values, or those that the user may use."""
+"""The command that lists the cluster's values, or the values that the user may use."""
 HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """Jobs, or groups of jobs that are submitted together, with the same request."""
+    """Jobs (or groups of jobs submitted together) with the same request."""
 
     name: str
-    """Name of the rule or of the group."""
+    """The rule's or the group's name."""
     number: int
     resources: Mapping[str, object]
     """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
@@ -52,7 +52,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """Return the values of profiles/slurm that the profile still has, by key of PLACEHOLDERS."""
+    """Return the placeholder values from profiles/slurm that the profile still has, by key of PLACEHOLDERS."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -61,7 +61,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError if the profile still has a value of profiles/slurm that this cluster lacks."""
+    """Raise InputError if the profile still has a placeholder value from profiles/slurm that this cluster lacks."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
@@ -74,7 +74,7 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
 
 
 def _ask(group: Submissions) -> tuple[bool, str]:
-    """Test, without submitting, whether SLURM would accept such a job; return also its message, such as the reason."""
+    """Test, without submitting, whether SLURM would accept such a job; also return its message, such as the reason."""
     try:
         done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
     except FileNotFoundError:
@@ -99,7 +99,7 @@ def check(classes: Sequence[Submissions]) -> tuple[str, int]:
 
 
 def _lines(command: Sequence[str]) -> list[str]:
-    """Return the lines that a command of SLURM prints; none if the command is missing or fails."""
+    """Return the lines that a SLURM command prints; none if the command is missing or fails."""
     words = [word.format(user=getpass.getuser()) for word in command]
     try:
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()

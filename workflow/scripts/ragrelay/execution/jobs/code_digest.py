@@ -1,22 +1,22 @@
-"""A digest of the code a rule runs, so that an edit reruns the stages that use what was edited and no others.
+"""Compute a digest of the code that a rule runs, so that an edit reruns only the stages that use the edited code.
 
-Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
-the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
-package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
+Snakemake's own trigger sees only the modification time of the script file. The digest follows names: from the script to
+the functions, classes and constants that it names, to the ones that these name, and so on, through the package's
+imports. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
 keys, keys that no job reads, annotations of functions, the words of messages, the version (message_texts).
 
-The names of modules and files count for nothing: in place of a name that is imported, or defined beside it, stands the
-content of the definition, with the contents of those that it uses in turn. So code may move between modules, and
+Names of modules and files do not count: a name that is imported, or defined in the same module, is replaced by its
+definition's content, with the contents of the definitions that it uses in turn. So code may move between modules, and
 modules may be renamed, split and merged. Definitions that use each other in a circle count as one.
 
-Where names don't show what runs, the digest covers too much rather than too little. Of an imported module, all
-statements that are not definitions count (calls, conditions, registrations, unknown decorators), and what its
-definitions call during the import. A module used as a value counts as a whole, as does a module that lacks the name
-looked for, or that the job names (the module of a kind). A class counts as a whole. A string that equals the name of a
-definition in its module counts as that name, and so do the full name of a module and ``module:CONSTANT``.
+If names don't show what runs, the digest covers too much rather than too little. Of an imported module, all statements
+that are not definitions count (calls, conditions, registrations, unknown decorators), and what its definitions call
+during the import. A module used as a value counts as a whole, as does a module that lacks the name looked for, or that
+the job names (the module of a kind). A class counts as a whole. A string that equals the name of a definition in its
+module counts as that name, and so do the full name of a module and ``module:CONSTANT``.
 
-Parsing the whole package takes a second, and each job on a cluster starts Snakemake anew. The result is therefore
-kept per file content, beside Python's own compiled modules.
+Parsing the complete package takes a second, and each job on a cluster starts Snakemake again. The result is therefore
+stored per file content, next to Python's compiled modules.
 """
 
 import ast
@@ -53,7 +53,7 @@ ANSWERING = (
         "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.io.part_index", "base.models",
         "report.used", "scoring.store", "scoring.store_filling", "execution.jobs")),
 )  # fmt: skip
-"""Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
+"""Modules and packages that answer a job's requests and store the answers. They have no effect on the requests."""
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}
 """Functions of COLUMNS that declare a column, and the position of the description in their arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
@@ -61,7 +61,7 @@ QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "tor
 
 COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
 NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
-"""A string that names a module, or a constant of one, such as the columns of a result table. Jobs name functions."""
+"""A string that names a module, or a module's constant, such as a result table's columns. Jobs name functions."""
 LOADED, WHOLE = "", "*"
 OUTSIDE = "OUTSIDE_JOBS"
 
@@ -76,8 +76,8 @@ class Node(NamedTuple):
 class Element(NamedTuple):
     """The hash of a definition, or of what importing a module runs, and the dotted ``names`` that it uses.
 
-    In the code that is hashed, a name of the package is a number in ``names``, which has several where it may mean
-    several. Names in its own module begin with a dot. ``loads``: modules that it imports.
+    In the hashed code, a package name is a number in ``names``, which has several entries if it may mean several
+    things. Names in its own module begin with a dot. ``loads``: modules that it imports.
     """
 
     hash: str
@@ -86,7 +86,7 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a name stands for: the ``nodes`` that using it runs, and those of its value with the steps after each."""
+    """A name's meaning: the ``nodes`` that using it runs, and its value's nodes with the steps after each."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
@@ -110,10 +110,10 @@ class Module(NamedTuple):
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
     """Return 16 hex digits for ``script`` and every package definition that it reaches.
 
-    ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for a script of an annex.
-    ``modules``: modules that the script imports by a name which is not in its code, such as that of the job's kind; or
-    ``module:name``, one definition. ``without``: modules and packages that don't count, nor what only they use.
-    ``folder`` contains the package too; an installed package contains the workflow's scripts.
+    ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for a script of an annex. ``modules``: modules
+    that the script imports by a name that isn't in its code, such as the job's kind; or ``module:name``, one
+    definition. ``without``: modules and packages that don't count, including code that only they use. ``folder``
+    contains the package too; an installed package contains the workflow's scripts.
     """
     code, known = _code(folder), len(_read())
     contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}
@@ -124,15 +124,15 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """Return the code_digest of the requests that ``script`` makes to an engine, without the code that answers them.
+    """Return the code_digest for the requests that ``script`` makes to an engine, without the code that answers them.
 
-    Editing the code of the engine must not repeat answered requests; editing the code of the requests must.
+    Editing the engine's code must not repeat answered requests; editing the requests' code must.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
 
 class Code:
-    """The scripts of ``folder`` and the package: which definitions use which."""
+    """The scripts in ``folder`` and the package: which definitions use which."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder
@@ -164,12 +164,12 @@ class Code:
         return nodes
 
     def has_code(self, node: Node) -> bool:
-        """Return whether a node has code of its own, rather than that of others."""
+        """Return whether a node has separate code, rather than only other nodes' code."""
         part = self._module(node.module).parts.get(node.name)
         return bool(part and part.hash)
 
     def content(self, node: Node, without: tuple[str, ...] = ()) -> str:
-        """Return a hash of a node's code and of the contents of what it uses, which names no module."""
+        """Return a hash of a node's code and the contents of its dependencies, without module names."""
         known = self.contents.setdefault(without, {})
         if node not in known:
             for circle in _circles(node, lambda each: self._values(each, without), known):
@@ -184,7 +184,7 @@ class Code:
         return [value for each in meanings for value, _ in each.values if not _left_out(value, without)]
 
     def _own_content(self, node: Node, known: dict[Node, str], without: tuple[str, ...]) -> str:
-        """Return a node's content, with the code alone of those in the same circle, which are not ``known`` yet."""
+        """Return a node's content; nodes in the same circle, which aren't ``known`` yet, only add their code."""
 
         def of(name: str) -> list[str]:
             found = []
@@ -202,7 +202,7 @@ class Code:
         return part.hash if part else ""
 
     def _names(self, node: Node) -> list[list[str]]:
-        """Return the names that a node uses; of a whole module, the names that it has."""
+        """Return the names that a node uses; for a complete module, the names that it has."""
         module = self._module(node.module)
         if node.name != WHOLE:
             return module.parts[node.name].names if node.name in module.parts else []
@@ -312,7 +312,7 @@ def _left_out(node: Node, without: tuple[str, ...]) -> bool:
 
 
 def _circles(root: Node, values: Callable[[Node], list[Node]], done: Container[Node]) -> Iterator[list[Node]]:
-    """Yield the circles among what ``root`` leads to and is not ``done``, each after those that it leads to.
+    """Yield the circles that ``root`` leads to and that aren't ``done``, each after the circles that it leads to.
 
     Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM J. Comput. 1 (1972), without recursion.
     """
@@ -352,7 +352,7 @@ def _module(name: str, path: Path) -> Module:
 
 @functools.cache
 def _maker() -> str:
-    """Identify what a parsed file depends on besides its text: these modules and Python's parser."""
+    """Identify a parsed file's dependencies besides its text: these modules and Python's parser."""
     return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version} {OURS}"
 
 
@@ -367,7 +367,7 @@ def _read() -> dict[str, list[Any]]:
 
 
 def _keep() -> None:
-    """Write what was parsed to disk, for the next process."""
+    """Write parsed modules to disk, for the next process."""
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):  # as with compiled modules: if it can't write, the next process parses again
             write_text(json.dumps({"maker": _maker(), "modules": _read()}), KEPT)
@@ -457,7 +457,7 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
-    """Return the parts of a definition that its module's import runs."""
+    """Return the parts of a definition that run when its module is imported."""
     if isinstance(statement, Function):
         arguments = statement.args
         return [*statement.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)]
@@ -469,7 +469,7 @@ def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
 
 
 class _Known(NamedTuple):
-    """What is known of a module: the names it imports, its ``own``, whether it is COLUMNS, and its string constants."""
+    """Facts about a module: the names it imports, its ``own``, whether it is COLUMNS, and its string constants."""
 
     imported: dict[str, list[str]]
     own: set[str]
@@ -477,7 +477,7 @@ class _Known(NamedTuple):
     texts: dict[str, str]
 
     def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
-        """Read ``node``: its code, and what it uses."""
+        """Read ``node``: its code, and the names that it uses."""
         reading = _Reading(name, path, self)
         reading.read(node)
         return reading
@@ -505,7 +505,7 @@ class _Known(NamedTuple):
     def _in_code(
         self, chain: tuple[str, ...], reading: "_Reading", names: dict[tuple[str, ...], int], means: dict[str, set[str]]
     ) -> str:
-        """Return what stands in the code for a dotted name: for one of the package, its number in ``names``.
+        """Return the hashed form of a dotted name: for a package name, its number in ``names``.
 
         ``means`` gets the sources of names of other packages.
         """
@@ -611,7 +611,7 @@ class _Reading:
         self._add_chain(text)
 
     def _bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
-        """Note the names that an import binds; return what they stand for."""
+        """Note the names that an import binds; return their meanings."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
@@ -658,7 +658,7 @@ def _loose_text(node: ast.AST) -> bool:
 
 
 def _for_types(node: ast.AST) -> TypeGuard[ast.If]:
-    """Return whether a condition is that of type checkers."""
+    """Return whether a condition is only true for type checkers."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 

@@ -1,8 +1,8 @@
-"""Remove messages' words and the package's version from a syntax tree: no code digest follows them.
+"""Remove messages' words and the package's version from a syntax tree, so that no code digest depends on them.
 
 Words are the strings and the literal pieces of f-strings in the arguments of a message call, and in local variables
-that only message calls read. Formatted values stay, and so do strings that select a value (keys, comparisons) or that
-another function gets.
+that only message calls read. Formatted values stay, and so do strings that select a value (keys, comparisons) or are
+passed to another function.
 """
 
 import ast
@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 MESSAGES = {"InputError", "NoEngineError", "RefusedError", "RequestError", "say", "tell", "user_errors"}
-"""Names that are only called to word an error or a line on the terminal. Texts of other exceptions may be data."""
+"""Names that are only called to word an error or a terminal line. Texts of other exceptions may be data."""
 VERSION = "__version__"
 LOGS, LEVELS = {"log", "logging"}, {"debug", "info", "warning", "error", "exception"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def remove_words(tree: ast.Module) -> None:
-    """Empty the words of all messages in ``tree``, and the text of a version, in place."""
+    """Empty all messages' words in ``tree``, and the version's text, in place."""
     for node in [*_messages(tree), *_versions(tree)]:
         if isinstance(node, ast.JoinedStr):
             node.values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
@@ -30,7 +30,7 @@ def _versions(tree: ast.Module) -> list[ast.expr]:
 
 
 def _messages(tree: ast.Module) -> list[ast.expr]:
-    """Return the expressions whose strings are words of a message."""
+    """Return the expressions whose strings are a message's words."""
     found = [part for call in _message_calls(tree) for each in _arguments(call) for part in _parts(each)]
     functions = [node for node in ast.walk(tree) if isinstance(node, Function)] if found else []
     variables = [each for function in functions for each in _variables(function)]
@@ -87,7 +87,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _variables(function: ast.AST) -> Iterator[tuple[list[ast.expr], list[ast.Name]]]:
-    """Yield, for each local variable of ``function``, what is assigned to it and where it is read."""
+    """Yield, for each local variable of ``function``, the values assigned to it and the places where it is read."""
     values, loads = defaultdict[str, list[ast.expr]](list), defaultdict[str, list[ast.Name]](list)
     shared = set[str]()
     for node in ast.walk(function):

@@ -1,11 +1,11 @@
-"""Shorten Snakemake's reasons for running a job: the changed part of a param, a few files of a list."""
+"""Shorten Snakemake's reasons for running a job: show a param's changed part, and a few files of a list."""
 
 import re
 from collections.abc import Collection
 from os.path import commonprefix
 
 AROUND, LONGEST = 40, 120
-"""Characters shown before and after a changed part of a param, and of the part itself."""
+"""Characters shown before and after a param's changed part, and of the part itself."""
 DIGEST = re.compile(r"['\"]?[0-9a-f]{16,64}['\"]?")
 FILES = re.compile(
     r"((?:Missing output|Incomplete output|Updated input|Input) files[^:;]*: (?:[^,;]+, ){2}[^,;]+), ([^;]+)"

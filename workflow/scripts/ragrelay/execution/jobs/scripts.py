@@ -29,8 +29,8 @@ NO_WRITING = {
 NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its rule), or run fewer jobs at once"
 PR_SET_PDEATHSIG = 1
 COLLECTED_AT = 10_000
-"""How many new objects make Python collect garbage. Its default of 700 costs a fifth of the time to import vLLM or
-transformers."""
+"""The number of new objects after which Python collects garbage. With the default of 700, importing vLLM or
+transformers spends a fifth of its time on it."""
 
 
 class _Stopped(BaseException):
@@ -39,7 +39,7 @@ class _Stopped(BaseException):
 
 @contextlib.contextmanager
 def on_terminal() -> Iterator[None]:
-    """Turn InputError into a single line on the terminal, and status 1."""
+    """Turn InputError into a single terminal line and status 1."""
     try:
         yield
     except InputError as error:
@@ -117,7 +117,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job doesn't keep its GPU."""
+    """Make the kernel send SIGTERM when Snakemake's process ends, so that the job doesn't keep its GPU."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -95,12 +95,12 @@ FOLLOWED = {
     "score_answers.py": "fill_scores.py",
     "read_replies.py": "ask_question.py",
 }
-"""Scripts of jobs that view a store, each with the script of the jobs that fill it, whose receipts they follow."""
+"""Scripts of jobs that read a store, each with the script of the jobs that fill it, whose receipts they follow."""
 CHANGED = "sha256:" + "0" * 64
 COUNT = "ragrelay_count"
-"""Flag of a job's input that counts its missing keys (generation.missing_work)."""
+"""Flag for a job's input that counts its missing keys (generation.missing_work)."""
 SIZES = ("mem_mb", "disk_mb")
-"""Resources that Snakemake refuses to be without a value."""
+"""Resources for which Snakemake requires a value."""
 _INTERRUPTS: list[int] = []
 _TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, object], Path]] = []
@@ -126,9 +126,9 @@ def check_snakemake() -> None:
 
 @functools.cache
 def _other_functions() -> list[str]:
-    """Return which functions of DECIDING and SCHEDULING are missing or have another source.
+    """Return the functions in DECIDING and SCHEDULING that are missing or have another source.
 
-    Cached, as it has to be called before they are replaced here, and the workflow may be loaded again after that.
+    Cached, because it must be called before they are replaced here, and the workflow may be loaded again later.
     """
     return [name for name, digests in (DECIDING | SCHEDULING).items() if _source_hash(name) not in digests.split()]
 
@@ -147,23 +147,23 @@ def _source_hash(name: str) -> str | None:
 
 
 def look_at_jobs_when_needed() -> None:
-    """Have Snakemake look at its ready jobs only when it may find some to start.
+    """Make Snakemake look at its ready jobs only when it may find some to start.
 
-    By itself it starts a thread after each look, for another look a second later. So each job that ends while others
-    wait adds a thread and a look per second until no job waits. If its scheduler is not the known one, it is left as it
-    is, which costs only time.
+    Without this, it starts a thread after each look, for another look a second later. So each job that ends while
+    others wait adds a thread and a look per second until no job waits. An unknown scheduler is left unchanged, which
+    only costs time.
     """
     if SCHEDULING.keys().isdisjoint(_other_functions()):
         JobScheduler._schedule_reevalutation = _look_again
 
 
 def _look_again(scheduler: JobScheduler, delay: float) -> None:
-    """Have ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
+    """Make ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
 
-    It may where the look before this call reached the limit of jobs per time, looked at a sample of the jobs only, or
-    where inputs come from a queue. With a limit, the next look is when the oldest start no longer counts. Whatever else
-    lets a job start, such as the end of another, makes Snakemake look at once. As every look calls this function, one
-    timer is enough: the earliest.
+    It may if the look before this call reached the limit of jobs per time or only looked at a sample of the jobs, or if
+    inputs come from a queue. With a limit, the next look comes when the oldest start no longer counts. Any other event
+    that lets a job start, such as the end of another, makes Snakemake look immediately. As every look calls this
+    function, one timer is enough: the earliest.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and len(limiter._jobs) >= limiter.max_jobs > 0:
@@ -180,7 +180,7 @@ def _look_again(scheduler: JobScheduler, delay: float) -> None:
 
 
 class _Look(threading.Timer):
-    """A look of ``scheduler`` at the time ``due`` (time.monotonic). The end of Snakemake does not wait for it."""
+    """A look by ``scheduler`` at the time ``due`` (time.monotonic). Snakemake's end does not wait for it."""
 
     def __init__(self, scheduler: JobScheduler, delay: float) -> None:
         super().__init__(delay, scheduler._open_jobs.release)
@@ -188,7 +188,7 @@ class _Look(threading.Timer):
 
 
 def shorten_reasons() -> None:
-    """Have Snakemake name the part of a param that changed, and a few files, instead of 8 kB of params and paths."""
+    """Make Snakemake name a param's changed part, and a few files, instead of 8 kB of params and paths."""
     if Reason.__str__ is not _reason:
         ParamsChange.__str__ = lambda change: changed_params(change.only_old, change.only_new)
         Reason.__str__ = _reason
@@ -199,18 +199,18 @@ def _reason(reason: Reason) -> str:
 
 
 def collect_garbage_rarely() -> None:
-    """Run Python's garbage collector every 20,000 new objects, not every 700: the large graph of jobs has no cycles."""
+    """Run Python's garbage collector every 20,000 new objects, not every 700: the large job graph has no cycles."""
     gc.set_threshold(20_000)
 
 
 def import_this_package_in_jobs(workflow: Workflow) -> None:
-    """Have jobs import ``ragrelay`` from the workflow's own checkout.
+    """Make jobs import ``ragrelay`` from the workflow's own checkout.
 
     Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
-    could run the code of one with the digests of the other. An installed package needs nothing: jobs find it.
+    could run one checkout's code with the other's digests. An installed package needs no change: jobs find it.
 
-    Jobs in conda environments get this folder alone (and only with `conda-not-block-search-path-envvars`, which
-    profiles/default sets): packages of the host would hide those of the environment.
+    Jobs in conda environments get only this folder (and only with `conda-not-block-search-path-envvars`, which
+    profiles/default sets): the host's packages would hide the environment's.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -228,8 +228,8 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
     outputs. The next run sees neither a change nor a missing file, unless a target or a running job needs the file
     (snakemake#1978), and everything downstream stays as it was before the change.
 
-    A user's file, which no job makes, whose content has changed: Snakemake compares the content only of files that are
-    newer than the job's outputs, and hashes none above `max-checksum-file-size`.
+    A changed file that no job makes: Snakemake compares the content only of files that are newer than the job's
+    outputs, and hashes none above `max-checksum-file-size`.
     """
     _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
@@ -239,9 +239,9 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 
 
 def count_file(path: str) -> Any:
-    """Mark ``path``, the count of a job's missing keys, as an input that never makes the job run.
+    """Mark ``path``, the count of a job's missing keys, as an input that never triggers the job.
 
-    The record of the job's inputs leaves it out, so that a profile which needs no count changes nothing.
+    The record of the job's inputs omits it, so a profile that needs no count changes nothing.
     """
     return flag(ancient(path), COUNT)
 
@@ -251,7 +251,7 @@ def _recorded_input(persistence: PersistenceBase, job: Job) -> list[str]:
 
 
 class _SourceFile:
-    """A file that no job makes, as it was when Snakemake decided which jobs run."""
+    """A file that no job makes, in its state when Snakemake decided which jobs run."""
 
     def __init__(self, path: str, cache_dir: Path) -> None:
         self.path, self.cache_dir, self.version = Path(path), cache_dir, file_version(path)
@@ -295,10 +295,10 @@ async def _give_reasons(dag: DAG) -> None:
 
 
 async def _order_only(dag: DAG, *arguments: object, **options: object) -> None:
-    """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
+    """Decide which jobs run as if jobs didn't depend on jobs that only make their ancient() inputs.
 
-    Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
-    it does not run, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
+    Snakemake checks no reasons for a job downstream of one that runs, because that job will run too. Behind ancient()
+    it does not run, so its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
     """
     hidden = []
     for maker, jobs in dag.depending.items():
@@ -319,10 +319,10 @@ async def _order_only(dag: DAG, *arguments: object, **options: object) -> None:
 
 
 def _count_again(dag: DAG, hidden: Iterable[tuple[Job, Job, Iterable[str]]]) -> bool:
-    """Have missing keys counted for exactly those jobs that run. Returns whether a count on disk is to be replaced.
+    """Request counts of missing keys for exactly the jobs that run. Returns whether a count on disk must be replaced.
 
-    ``hidden``: jobs that make ancient() inputs, jobs that have them, and these files. A count may be left of a run that
-    was killed. One that no job needs has no reason to be made, whatever has changed.
+    ``hidden``: jobs that make ancient() inputs, jobs that have them, and these files. A count may be left over from a
+    killed run. A count that no job needs has no reason to be made, whatever has changed.
     """
     counts = [(maker, job, files) for maker, job, files in hidden if any(is_flagged(file, COUNT) for file in files)]
     needed = {maker: files for maker, job, files in counts if dag.needrun(job)}
@@ -338,7 +338,7 @@ def _count_again(dag: DAG, hidden: Iterable[tuple[Job, Job, Iterable[str]]]) -> 
 
 
 def _tell_if_it_should_follow(job: Job, maker: Job) -> None:
-    """Warn of the rule of ``job`` if it views a store, but runs whenever ``maker`` filled it for another retriever.
+    """Warn of the rule of ``job`` if it reads a store, but runs whenever ``maker`` filled it for another retriever.
 
     A workflow that imports the rules can replace their inputs, and with them ancient().
     """
@@ -354,7 +354,7 @@ def _is_ours(job: Job) -> bool:
 
 
 def _changed_source_files(dag: DAG, job: Job, cache_dir: Path) -> list[str]:
-    """Return the inputs of ``job`` that no job makes, and whose content has changed since it ran."""
+    """Return the inputs of ``job`` that no job makes and whose content has changed since it ran."""
     made = dag.dependencies[job].values()
     if sum(map(len, made)) == len(job.input):
         return []
@@ -390,7 +390,7 @@ def finished_files(workflow: Workflow) -> list[str]:
 
 
 def end_with(lines: Callable[[], list[str]]) -> None:
-    """Have Snakemake add ``lines`` where it says that nothing is to be done, as a run does at its end."""
+    """Make Snakemake add ``lines`` when it reports that there is nothing to do, as a run does at its end."""
 
     def added(record: logging.LogRecord) -> bool:
         if record.msg == NOTHING_TO_BE_DONE_MSG:
@@ -404,8 +404,8 @@ def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tup
     """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
 
     Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
-    The target `check_cluster` ends the run after the check. It checks the jobs of the targets given with it, or of the
-    report. ``planned`` returns what the plan counted for the jobs that it gets, and when (execution.study.plan).
+    The target `check_cluster` ends the run after the check. It checks the jobs for the targets given with it, or for
+    the report. ``planned`` returns what the plan counted for the jobs that it gets, and when (execution.study.plan).
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -499,9 +499,10 @@ class _Asked(dict[str, Any]):
 
 
 def escape_log_messages() -> None:
-    """Escape control characters in Snakemake's own messages, which name files and repeat logs.
+    """Escape control characters in Snakemake's messages, which name files and repeat logs.
 
-    After Ctrl-C, no errors go to the terminal, since every interrupted job would be one. Snakemake's log file has them.
+    After Ctrl-C, no errors go to the terminal, because every interrupted job would report one. Snakemake's log file has
+    them.
     """
     for handler in logger.handlers:
         if handler.formatter and not isinstance(handler.formatter, Shown):
@@ -519,9 +520,9 @@ def _note_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def print_failure(errors: str) -> None:
-    """Print what to correct (``errors``) and how to continue, as the last lines of a failed run.
+    """Print the errors to fix (``errors``) and how to continue, as the last lines of a failed run.
 
-    They wait for the end of the process, since Snakemake writes more after its handlers of a failure.
+    They wait for the end of the process, because Snakemake writes more after its failure handlers.
     """
     if _INTERRUPTS:
         atexit.register(tell, f"ragrelay: error: stopped by an interrupt: {KEPT}")
@@ -531,7 +532,7 @@ def print_failure(errors: str) -> None:
 
 
 def leave_unlocked(workflow: Workflow) -> list[str]:
-    """Leave the folder unlocked if only targets of LOOKING are requested. Returns the inputs of these: none.
+    """Leave the folder unlocked if only targets in LOOKING are requested. Returns their inputs: none.
 
     Called as an input function: then the jobs are known, and the folder is not locked yet. With a lock, such a target
     would delete the lock of the run that it looks at, because Snakemake removes all locks of a folder at its end.
@@ -542,10 +543,10 @@ def leave_unlocked(workflow: Workflow) -> list[str]:
 
 
 def keep_locks_of_other_runs() -> None:
-    """Have a run that ends in a folder leave the locks of the others that are at work there, and their folder.
+    """Make a run that ends keep the locks of other runs in the same folder, and the locks' folder.
 
-    By itself Snakemake removes the folder of all locks. Then another run that is about to lock its files ends with a
-    FileNotFoundError, and a third could write the files of the second.
+    Without this, Snakemake removes the folder with all locks. Then another run that is about to lock its files ends
+    with a FileNotFoundError, and a third run could write the second run's files.
     """
     FilePersistence._delete_locks = _delete_own_locks
     FilePersistence._read_locks = _read_locks
@@ -594,15 +595,15 @@ def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
 
 
 def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
-    """Return the `set-resources` of a class of rules in the profile."""
+    """Return the profile's `set-resources` for a class of rules."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
-    """Return ``resources`` of a class of rules for jobs with work; the profile's `default-resources` for those without.
+    """Return a rule class's ``resources`` for jobs with work, and the profile's `default-resources` for jobs without.
 
-    A job's count of its missing keys says which it is. Until it is made, if it is none of the job's inputs, and after a
+    A job's count of missing keys decides this. Until the count is made, if the job has no such input, and after a
     failed attempt, the job has work.
     """
     defaults = workflow.resource_settings._parsed_default_resources
@@ -621,7 +622,7 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., obje
 
 
 def missing_keys(inputs: object) -> int | None:
-    """Return how many keys are missing by the count among a job's ``inputs``; None if nothing counted them yet.
+    """Return the number of missing keys from the count among a job's ``inputs``; None if they aren't counted yet.
 
     In a dry run for a cluster, the plan may have counted them.
     """
@@ -634,7 +635,7 @@ def missing_keys(inputs: object) -> int | None:
 
 
 def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
-    """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
+    """Return the profile's `set-threads` for a class of rules, or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 

@@ -1,4 +1,4 @@
-"""List the files of a study that no rule makes any more, such as those of a removed retriever."""
+"""List a study's files that no rule makes any more, such as a removed retriever's."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] 
     """Yield the files below ``folder`` that none of ``patterns`` matches, sorted.
 
     ``kept``: files and folders below it that are never stale. ``patterns``: regular expressions of the rules' outputs,
-    with the configuration's names for wildcards. A file below a folder that is an output belongs to the rule.
+    with the configuration's names for wildcards. A file below an output folder belongs to the folder's rule.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

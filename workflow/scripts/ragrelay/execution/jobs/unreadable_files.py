@@ -1,4 +1,4 @@
-"""Find the damaged input of a failed job, and say which command makes it again."""
+"""Find a failed job's damaged input, and name the command that makes it again."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ def check_ends(paths: Iterable[str]) -> None:
 def check_readable(paths: Iterable[str]) -> None:
     """Read every byte of the Parquet and JSON files among ``paths``; raise InputError for one that can't be read.
 
-    For a job that failed, since a reader's error doesn't name the file.
+    For a failed job, because a reader's error doesn't name the file.
     """
     # Imported here, because every start of Snakemake imports this module.
     import polars as pl
@@ -44,7 +44,7 @@ def check_readable(paths: Iterable[str]) -> None:
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
     """Raise InputError if the body fails and one of the files ``paths``, which it reads, is damaged.
 
-    Checking every byte first would cost more than the reading itself. This costs nothing if all files are complete.
+    Checking every byte first would cost more than reading the files. This costs nothing if all files are complete.
     """
     check_ends(paths)
     try:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return whether code failed, not whether it was stopped. A panic of Polars, at damaged bytes, is no Exception."""
+    """Return whether code failed, not whether it was stopped. A Polars panic at damaged bytes isn't an Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

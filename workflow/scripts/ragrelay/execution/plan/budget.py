@@ -1,4 +1,4 @@
-"""Check a study's budget before a run's first job: what was used, and what the last `snakemake plan` counted."""
+"""Check a study's budget before a run's first job: past use, and the need counted by the last `snakemake plan`."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -16,7 +16,7 @@ PLAN_FIRST = "a plan: run `snakemake plan` first"
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
     """Return the totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
 
-    Tokens are those of prompts, which include what the prefix cache serves, and of answers.
+    Tokens are prompt tokens, including tokens from the prefix cache, and answer tokens.
     """
     return {"gpu_hours": total["gpu_hours"], "tokens": total["prompt_tokens"] + total["answer_tokens"]}
 
@@ -30,15 +30,15 @@ def plan_receipt(
 ) -> dict[str, Any]:
     """Return the record against which later runs are checked: time, hash of the planned work (``of``), totals.
 
-    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: what the study's
-    jobs had used before. ``missing``: see plan_jobs.
+    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: earlier use by
+    the study's jobs. ``missing``: see plan_jobs.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
 
 
 def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
-    """Read the numbers of shards from a plan's ``receipt``; none where there is no plan."""
+    """Read the numbers of shards from a plan's ``receipt``; none without a plan."""
     if not receipt.exists():
         return {}
     try:
@@ -77,9 +77,9 @@ def check_budget(
     """Raise InputError if a run would exceed ``budget``, or if the plan is missing or out of date.
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the present hash of the work. ``files``: the files from which
-    the plan was counted. None may be newer than the plan, or among the run's outputs ``to_be_made``. ``used``: what the
-    study's jobs have used by now. What they used since the plan is part of its need; if it is more than that, the rest
-    of the need is unknown.
+    the plan was counted. None may be newer than the plan, or among the run's outputs ``to_be_made``. ``used``: the
+    study's jobs' use so far. Use since the plan is part of the planned need; if it exceeds the plan, the remaining need
+    is unknown.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
@@ -119,7 +119,7 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return the missing keys that the plan counted, by the files of jobs' counts, and the plan's time.
+    """Return the missing keys that the plan counted, keyed by jobs' count files, and the plan's time.
 
     None and an empty text if there is no plan, or an outdated one. The arguments are those of check_budget.
     """

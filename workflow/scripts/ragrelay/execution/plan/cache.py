@@ -34,31 +34,31 @@ KINDS = (*STORES, "references", "indexes", "models", "hashes")
 SMALL = 1 << 20
 """Maximum size of a receipt in bytes; larger JSON files are not read."""
 NAMING = ("generated", "scores", "indexes", "converted")
-"""Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
+"""A study's folders whose subfolders are named after a generator, a scorer or a corpus."""
 NUGGETS = ("*/*/asked/write_nuggets/*/*.json", "*/*/nuggets/*/written/*.json")
-"""Receipts of lists of nuggets, relative to the folder of all results; the second of version 0.1.0."""
+"""Receipts of nugget lists, relative to the folder with all results; the second is version 0.1.0's."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What a study needs of the cache."""
+    """The cache entries that a study needs."""
 
     study: str
-    """Name of the study, and of its folder."""
+    """The study's name, and its folder's."""
     names: Collection[str]
     """Hashes that name its stores."""
     receipts: Collection[str]
-    """Files of its results that name its indexes and embeddings."""
+    """Result files that name its indexes and embeddings."""
 
 
 def show_cache(cache_dir: Path, results: Path) -> str:
-    """Return the contents of the cache as a table for a terminal."""
+    """Return the cache's contents as a terminal table."""
     return printed(contents(cache_dir, results))
 
 
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
-    """Return a row per store, index and folder of embeddings: kind, name, MB, files, written last, and used_by.
+    """Return a row per store, index and embeddings folder: kind, name, MB, files, last write, and used_by.
 
     ``used_by``: the studies in the folder ``results`` whose receipts or scores name it, each with its generators,
     scorers or corpora. A study whose results were deleted, or are elsewhere, is missing.
@@ -81,7 +81,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A store, index or folder of embeddings. ``hash``: the hash in its name; empty for the folder of hashes."""
+    """A store, index or embeddings folder. ``hash``: the hash in its name; empty for the folder of hashes."""
 
     kind: str
     path: Path
@@ -104,7 +104,7 @@ def _entries(cache_dir: Path) -> Iterator[_Entry]:
 
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
-    """Return the users of each hash that receipts and scores name: by study, its generators, scorers or corpora."""
+    """Return each hash's users, as named in receipts and scores: by study, its generators, scorers or corpora."""
     users: dict[str, dict[str, set[str]]] = {}
 
     def note(name: str, path: Path) -> None:
@@ -128,9 +128,9 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
     """Remove the stores, indexes and embeddings that no study needs, or only list them; yield a line for each.
 
-    Needed is what ``needed`` names, and what files of studies in the folder ``results`` name. Whatever changed within
-    RECENT seconds stays. Each is renamed in one step before it is removed. Raises InputError, before anything is
-    removed, if the study has not finished, or while the cache is in use.
+    An entry is needed if ``needed`` or a study's files in the folder ``results`` name it. Entries changed within RECENT
+    seconds stay. Each is renamed in one step before it is removed. Raises InputError, before anything is removed, if
+    the study has not finished, or while the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:
@@ -163,7 +163,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
 
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
-    """Raise InputError while a run uses the cache, or a job left behind by a run still writes to it."""
+    """Raise InputError while a run uses the cache, or a job left over from a run still writes to it."""
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
     ]

@@ -1,4 +1,4 @@
-"""Count the requests of questions to a model, from their own rows and the stores."""
+"""Count model questions' requests, from their rows and the stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts the requests of a job to ``planned``. ``part``: which job of a line in the plan asks."""
+    """Counts a job's requests to ``planned``. ``part``: the asking job within a line of the plan."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -49,7 +49,7 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count likelihoods of texts not yet written: ``rows`` (prompt_id, item, prompt_tokens)."""
+        """Count likelihoods for texts that aren't written yet: ``rows`` (prompt_id, item, prompt_tokens)."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
@@ -61,10 +61,10 @@ class PlanAsker:
 
 
 class PlannedAnswers:
-    """The stored answers of generator ``planned`` to the prompts of ``job``, and placeholders for missing ones.
+    """Stored answers by generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
 
     Used like FileAnswers, but ``keys`` already have the texts. Placeholders have the mean length of the stored answers,
-    one sentence each, and are equal only for the same prompt and seed, since equal or empty answers need fewer
+    one sentence each, and are equal only for the same prompt and seed, because equal or empty answers need fewer
     requests. A stored answer that is null has no row.
     """
 
@@ -100,13 +100,13 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the known answers if the judge's other inputs are ``sure``, then the rest, each with its certainty."""
+        """Yield known answers if the judge's other inputs are ``sure``, then the rest, each with its certainty."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
 
 class PlannedJob(QuestionJob):
-    """A job in the plan. It takes answers from their generator's store."""
+    """A job in the plan. It reads answers from their generator's store."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
         super().__init__(**fields)

@@ -1,4 +1,4 @@
-"""Look up what the plan needs of a generator: its stores, template, pace and price."""
+"""Look up a generator's data for the plan: stores, template, pace and price."""
 
 import functools
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.templates import Template
 
 LIKELIHOOD_BYTES = 60
-"""Bytes of a likelihood in a store's Parquet files: two hashes and two numbers."""
+"""Bytes per likelihood in a store's Parquet files: two hashes and two numbers."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` says where it comes from."""
+    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` names its origin."""
 
     speed: Speed | None
     basis: str

@@ -76,7 +76,7 @@ def plan_jobs(
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
-    """Return WORK for the jobs of a question, as counted by the question's own ``plan``, and the answers it judges."""
+    """Return WORK for a question's jobs, as counted by the question's ``plan``, and the answers that it judges."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
@@ -130,7 +130,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers of all cells of a dataset and generator, or for answers to single passages.
+    """Return WORK for the answers in all cells of a dataset and generator, or for answers to single passages.
 
     Raises InputError if a prompt doesn't fit the window, unless the job leaves it out.
     """
@@ -165,7 +165,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
-    """Return the prompt files of a generation job by retriever, in the order of its requests: zero-shot first."""
+    """Return a generation job's prompt files, keyed by retriever, in request order: zero-shot first."""
     of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"], **job.wildcards)
     by_retriever = of_job.grouped("retriever")
     zeroshot = {ZEROSHOT: by_retriever[ZEROSHOT]} if ZEROSHOT in by_retriever else {}

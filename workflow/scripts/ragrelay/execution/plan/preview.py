@@ -1,6 +1,6 @@
-"""Preview an unfinished study: queries that have all their answers, and means with intervals of their scores, no words.
+"""Preview an unfinished study: queries with all their answers, and mean scores with intervals, but no verdicts.
 
-Answers and scores are read and made by the functions of the study's jobs, in a temporary folder.
+The study's job functions read and make answers and scores, in a temporary folder.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ from ragrelay.scoring.store import ScoreStore
 
 MEANS = [*CELL, "n", "mean_p", "p_low", "p_high", "mean_p0", "mean_difference", "low", "high"]
 PAIRS = ["retriever", "against_retriever", *CELL_OF_RETRIEVER, "n", "mean_difference", "level", "low", "high"]
-"""Columns of the tables: those of gain.csv and systems.csv without verdicts and p-values, and an interval of P."""
+"""The tables' columns: as in gain.csv and systems.csv, without verdicts and p-values, with an interval for P."""
 NOT_SCORED = "the others aren't scored yet, and a preview loads no model"
 NO_REFERENCES = "its references aren't ready yet"
 NOT_MEASURED = "its scores are only on the study's page"
@@ -39,7 +39,7 @@ NOT_MEASURED = "its scores are only on the study's page"
 
 @dataclass(frozen=True)
 class Previewed:
-    """What a study compares, and how its preview is made.
+    """A study's comparisons, and how its preview is made.
 
     ``counted``: retrievers whose queries without results have P = P_0.
     """
@@ -72,7 +72,8 @@ class Answered:
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
     ``files`` by name: queries, prompts, answers, passages, and ranked: retrievers' contexts, if answers may be missing
-    for queries with results. ``patterns``: of all but the queries. ``scorers``: arguments of Scored.
+    for queries with results. ``patterns``: the patterns of all files except the queries. ``scorers``: arguments of
+    Scored.
     """
 
     dataset: str
@@ -85,7 +86,8 @@ class Answered:
 
 
 class ScorerPreview(NamedTuple):
-    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries; ``remark``: why others are not scored."""
+    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries; ``remark``: why other queries aren't
+    scored."""
 
     scorer: str
     primary: Primary | None
@@ -96,10 +98,11 @@ class ScorerPreview(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What a dataset and generator have so far.
+    """The state of a dataset and generator so far.
 
     ``answered``: the number of queries with all their answers, by retriever and for zero-shot; None without prompts.
-    ``retrievers``: those shown; ``complete``: the number of queries with all answers of these, and without context.
+    ``retrievers``: the shown retrievers; ``complete``: the number of queries with all their answers, including
+    zero-shot.
     """
 
     dataset: str
@@ -112,7 +115,7 @@ class Preview(NamedTuple):
 
 
 class Views(NamedTuple):
-    """Prompts by retriever and (ordering, k), and answers by retriever and cell: files with the queries ``qids``."""
+    """Prompts by retriever and (ordering, k), and answers by retriever and cell: files limited to ``qids``."""
 
     qids: Sequence[str]
     prompts: Mapping[str, Mapping[tuple[str, int], Path]]
@@ -126,11 +129,11 @@ class Views(NamedTuple):
 
 
 def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
-    """Return the preview of ``part``. Writes only into the empty ``folder``, whose files are of no use afterwards.
+    """Return the preview of ``part``. Writes only into the empty ``folder``, whose files aren't needed afterwards.
 
-    A query counts if all its answers are in the store: those of every retriever, ordering, k and seed, and those
-    without context. A retriever without such a query of its own, as one that was just added, is left out. For scores
-    see _scorer_preview.
+    A query counts if all its answers are in the store: for every retriever, ordering, k and seed, and without context.
+    A retriever without any such query, for example because it was just added, is left out. For scores see
+    _scorer_preview.
     """
     files, [queries] = keyed_files(part.patterns, part.files), part.files["queries"]
     store = None if part.fingerprint is None else AnswerStore(study.cache_dir, part.fingerprint)
@@ -188,8 +191,8 @@ def _scorer_preview(
 ) -> ScorerPreview:
     """Return the preview of ``scorer`` on the answers of ``views``. ``files``: of Answered.
 
-    Scores come from the score store. Those that it lacks are computed if the scorer loads no model, and kept nowhere;
-    else their queries are left out. A scorer that cannot work, a judge and a file of scores are remarked on.
+    Scores come from the score store. Missing scores are computed, but not stored, if the scorer loads no model;
+    otherwise their queries are left out. A scorer that can't work, a judge and a score file get a remark.
     """
     retrievers = [name for name in views.answers if name != ZEROSHOT]
     primary = Primary(**scorer.primary) if scorer.primary else None
@@ -226,7 +229,7 @@ def _means(utility: pl.DataFrame, study: Previewed) -> pl.DataFrame:
 def _tables(
     scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], study: Previewed, folder: Path
 ) -> tuple[dict[str, Path], Sequence[str], str]:
-    """Return score tables by retriever, the queries that they have, and why others are left out."""
+    """Return score tables, keyed by retriever, their queries, and why other queries are left out."""
     kind = SCORER_KINDS.of(scorer.definition)
     if not isinstance(kind, MeasuredScorer):
         return {}, [], NOT_MEASURED
@@ -247,7 +250,8 @@ def _tables(
 
 
 def _overlay(scorer: Scored, cache_dir: Path, cache: Path) -> ScoreStore:
-    """Link what ``scorer`` reads of ``cache_dir`` into ``cache``, so that nothing is added there; return its store."""
+    """Link the files that ``scorer`` reads from ``cache_dir`` into ``cache``, to keep ``cache_dir`` unchanged; return
+    its store."""
 
     def link(folder: Path) -> None:
         (cache / folder).mkdir(parents=True)

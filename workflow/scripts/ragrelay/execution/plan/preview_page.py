@@ -1,4 +1,4 @@
-"""Show previews of an unfinished study: lines for the terminal, and a page without the words of a result."""
+"""Show previews of an unfinished study: as terminal output, and as a page with numbers but no verdicts."""
 
 import os
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def render_preview(
 ) -> str:
     """Return the page at ``page`` as HTML; ``results`` is the folder of the study.
 
-    ``clustered``: datasets whose queries come in clusters, which a preview takes as independent.
+    ``clustered``: datasets whose queries form clusters, which a preview treats as independent.
     """
     notices = [f"Not the result of {study}, but a snapshot from {made:%Y-%m-%d at %H:%M}.", WHY]
     if clustered:
@@ -91,7 +91,7 @@ def _title(preview: Preview, between_names: str) -> str:
 
 
 def _complete(preview: Preview) -> str:
-    """Return how many queries count, and which retrievers do not."""
+    """Return how many queries count, and the retrievers that don't count."""
     if not preview.complete:
         return f"no query has all its answers yet ({_own(preview)})"
     left_out = [name for name in preview.answered if preview.answered[name] is None or not preview.answered[name]]

@@ -1,4 +1,4 @@
-"""Choose the number of query shards for the key `shards: auto`, from the plan and the time limit of a job."""
+"""Choose the number of query shards for the key `shards: auto`, from the plan and a job's time limit."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from ragrelay.execution.plan.plan import plan_jobs as plan_as_given
 from ragrelay.execution.plan.work import Job
 
 SHARE_OF_RUNTIME = 0.7
-"""Share of a job's time limit that a planned job may take, its start included."""
+"""Share of a job's time limit that a planned job may use, including its start."""
 LONG_HOURS = 1.0
-"""Hours of a job from which the plan says that more shards would share them."""
+"""If a job takes at least this many hours, the plan suggests more shards."""
 MOST = 1000
-"""Largest number of shards of a dataset that the key allows."""
+"""The largest number of shards per dataset that the key allows."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class AutoShards:
     dataset: str
     generator: str
     shards: int
-    """The present number."""
+    """The current number."""
     planned: bool
     """Whether an earlier plan chose it."""
     begun: bool
-    """Whether a job has already finished with it."""
+    """Whether a job has already finished with this number."""
 
 
 def plan_generation(
@@ -44,10 +44,10 @@ def plan_generation(
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
     """Plan ``jobs`` as plan.plan does, with numbers of shards chosen for ``auto``.
 
-    ``limit``: minutes of a job that generates answers; None if the profile sets none. ``at_once``: how many jobs the
+    ``limit``: a generation job's time limit in minutes; None if the profile sets none. ``at_once``: how many jobs the
     profile submits at a time; None if it submits none. ``missing``: see plan_jobs. Returns the plan, the numbers by
-    dataset and generator, and lines: on each number, and where the shards of others are too few for the profile's
-    jobs. A number that nothing decides (no limit, no known speed) is left out, so that a later plan can choose it.
+    dataset and generator, and lines: on each number, and on fixed numbers that are too small for the profile's jobs. A
+    number that nothing determines (no limit, no known speed) is left out, so that a later plan can choose it.
     """
     table = plan_as_given(jobs, planned, seeds, missing)
     numbers: dict[str, dict[str, int]] = {}

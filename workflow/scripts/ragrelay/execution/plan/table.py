@@ -96,7 +96,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on what a processor of contexts took: its job ran before the plan, which counts its prompts."""
+    """Return a line on a context processor's time: its job ran before the plan, which counts its prompts."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} of its processor, "

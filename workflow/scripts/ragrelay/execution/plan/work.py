@@ -1,4 +1,4 @@
-"""Describe the requests of an engine job, a row per store key. They are exact if the answers they depend on exist."""
+"""Describe an engine job's requests, a row per store key. They are exact if the answers that they depend on exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,15 +50,15 @@ class Job:
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
     """The plan's inputs by name, if the jobs generate answers."""
     prompts: str = "prompts"
-    """Of ``files``, the prompts that they answer."""
+    """The prompts that they answer, among ``files``."""
     of_cells: bool = True
     """Whether their answers are cells of the grid, rather than others, such as those to single passages."""
     wildcards: Mapping[str, str] = field(default_factory=dict)
     """Further wildcards of these prompts."""
     real: str = ""
-    """Where ``prompts`` are estimates: the path of the real ones, by ``{retriever}``."""
+    """If ``prompts`` are estimates: the real prompts' path, by ``{retriever}``."""
     leaves_out: bool = False
-    """Whether prompts over the window are left out where the generator truncates others."""
+    """Whether prompts over the window are left out if the generator truncates others."""
     counts: Sequence[str] = ()
     """Files of the jobs' counts of missing keys, by part, or one with the wildcard `shard`."""
     question: str = ""
@@ -70,7 +70,7 @@ class Job:
         return list(self.files[name].matching(**values).paths)
 
     def count_file(self, part: int) -> str:
-        """Return the file in which the job of ``part`` finds how many of its keys are missing."""
+        """Return the file with the number of missing keys for the job of ``part``."""
         return self.counts[min(part, len(self.counts) - 1)].replace("{shard}", str(part))
 
 

@@ -1,4 +1,4 @@
-"""Give rules, plan and status what they need of a study's questions to models."""
+"""Give rules, plan and status the data on a study's model questions."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +72,7 @@ class StudyQuestion:
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs that ask what a job reads, each with these parts alone."""
+        """Return the jobs that ask what a job reads, each with only these parts."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study
@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the inputs of all parts, receipts of downloads, and the receipt of the question that it follows."""
+        """Return all parts' inputs, download receipts, and the receipt of the question that it follows."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
@@ -92,7 +92,7 @@ class StudyQuestion:
 
     @property
     def ask_params(self) -> dict[str, object]:
-        """Params of the rule that asks and of the one that counts, some of which are functions of the wildcards."""
+        """Params for the rule that asks and the rule that counts; some are functions of the wildcards."""
         return {
             "question": self.name,
             "parts": self.ask_parts,
@@ -103,7 +103,7 @@ class StudyQuestion:
 
     @property
     def read_params(self) -> dict[str, object]:
-        """Params of the rule that reads, some of which are functions of the wildcards."""
+        """Params for the rule that reads; some are functions of the wildcards."""
         study = self.study
 
         def texts(generator: str) -> str:
@@ -124,7 +124,7 @@ class StudyQuestion:
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the inputs of the parts that a job reads, its own, and the receipts of the jobs that asked."""
+        """Return the inputs of a job's parts, its own inputs, and the receipts of the jobs that asked."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
@@ -158,7 +158,7 @@ class StudyQuestion:
         return {**settings, "patterns": self.question.patterns(self.study, key)}
 
     def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], object]:
-        """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
+        """Return ``function`` applied to the generator that a job asks, or whose replies a job reads."""
 
         def of_generator(wildcards: Wildcards) -> object:
             asking = [job for job in self.jobs if job.key == _key(wildcards)]
@@ -262,8 +262,8 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
     """Return the plan's lines for questions: one per job that asks, without its shard.
 
-    A line has rule, dataset (or set of claims), asked generator, retriever, and ``parts``: of each of its jobs a list
-    of the files, settings and wildcards of each part. ``fill`` turns a path in the results into the path on disk.
+    A line has rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each of its jobs, a list
+    with each part's files, settings and wildcards. ``fill`` turns a path in the results into the path on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

@@ -1,4 +1,4 @@
-"""Give rules what they need of datasets: their sources, files, clusters and grades."""
+"""Give rules the data on datasets: sources, files, clusters and grades."""
 
 import functools
 from pathlib import Path
@@ -19,7 +19,7 @@ NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
 
 
 class CollectionStage:
-    """The datasets of a study, as the stage `collection` reads them (`study.collection`)."""
+    """A study's datasets, as the stage `collection` reads them (`study.collection`)."""
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study
@@ -47,12 +47,12 @@ class CollectionStage:
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
-        """Return the user's file of the clusters of a dataset's queries; none where these are independent."""
+        """Return your file with the clusters of a dataset's queries; none if queries are independent."""
         path = self.source(dataset).clusters
         return [path] if path else []
 
     def clusters(self, dataset: str) -> list[StudyFile]:
-        """Return the table of the clusters of a dataset's queries; none where these are independent."""
+        """Return the table with the clusters of a dataset's queries; none if queries are independent."""
         return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     @functools.cached_property
@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""
+        """Return whether rankings leave out a passage with its query's id; None if the study doesn't specify it."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:

@@ -1,4 +1,4 @@
-"""Give rules what they need of downloads: their receipts, and conversions of GGUF files after them."""
+"""Give rules the data on downloads: receipts, and the GGUF conversions that follow."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ class Downloads:
         return lambda wildcards: self.receipts(f"{wildcard}s", getattr(wildcards, wildcard))
 
     def receipts(self, section: str, entry: str) -> list[StudyFile]:
-        """Return receipts of the downloads of an entry of the catalogue, or of the conversion of its GGUF file."""
+        """Return the receipts for a catalogue entry's downloads, or for its GGUF file's conversion."""
         if section == "generators" and self.conversion(entry) is not None:
             return [files.converted.at(generator=entry)]
         return self._downloaded(section, entry)
@@ -42,7 +42,7 @@ class Downloads:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def conversion(self, generator: str) -> dict[str, Any] | None:
-        """Return how a generator's GGUF file is converted; None if its model is no such file."""
+        """Return how a generator's GGUF file is converted; None if its model isn't a GGUF file."""
         definition = self.study.generator(generator)
         return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
 

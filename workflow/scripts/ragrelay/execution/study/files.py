@@ -123,14 +123,14 @@ tables = {name: table.file for name, table in RESULT_TABLES.items()}
 analysis_table = StudyFile(f"{ANALYSIS}/{{table}}.csv", "analyse_transmission", "a table of the analysis")
 """Pattern of the tables of a dataset, scorer and generator."""
 measures, utility = tables["retrieval"], tables["per_query"]
-"""Of every query. The table `utility` has the means."""
+"""One row per query; the table `utility` has the means."""
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
     file.at(**ZEROSHOT_KEY) for file in (prompts, answers, scores, left_out_of_answers, imported_contexts)
 )
 ANSWERED_WITH = "@{generator}"
-"""Name in place of the template, for a generator whose answers are imported: only their passages are known."""
+"""The name that replaces the template for a generator with imported answers: only their passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 

@@ -1,4 +1,4 @@
-"""Give rules what they need of prompts and answers: generators, templates, shards, and the files of answers."""
+"""Give rules the data on prompts and answers: generators, templates, shards, and answer files."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 
 
 class GenerationStage:
-    """The generators of a study, their prompts and their answers (`study.generation`).
+    """A study's generators, with their prompts and answers (`study.generation`).
 
     Methods whose arguments are names of wildcards go into rules by of_job; others return a function of wildcards.
     """
@@ -49,7 +49,7 @@ class GenerationStage:
         return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}
 
     def fingerprint(self, generator: str) -> str:
-        """Return the fingerprint of a generator of the grid."""
+        """Return the fingerprint of a generator in the grid."""
         return self.study.fingerprints[generator]
 
     def likelihoods(self, generator: str) -> str:
@@ -61,7 +61,7 @@ class GenerationStage:
         return reading_marks(self.study.generator(generator))
 
     def threads(self, generator: str) -> int:
-        """Return the number of CPU threads of the engine of ``generator``."""
+        """Return the number of CPU threads for the engine of ``generator``."""
         return self.engine(generator).threads
 
     def devices(self, generator: str) -> int:
@@ -70,7 +70,7 @@ class GenerationStage:
         return devices
 
     def gpus(self, generator: str) -> int:
-        """Return the number of GPUs of a job with the engine of ``generator``; 0 if the model is served elsewhere."""
+        """Return the number of GPUs for a job with the engine of ``generator``; 0 if the model is served elsewhere."""
         return self.kind(generator).gpus()
 
     @functools.cached_property
@@ -93,12 +93,12 @@ class GenerationStage:
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Return the numbers of the shards of a dataset's answers; without ``generator``, of other jobs."""
+        """Return the shard numbers for a dataset's answers; without ``generator``, for other jobs."""
         of_dataset = self.study.collection.source(dataset).shards
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
     def number_of_shards(self, dataset: str, generator: str) -> int:
-        """Return the number of jobs that share the answers of a generator, and their scores."""
+        """Return the number of jobs among which a generator's answers, and their scores, are divided."""
         return len(self.shards(dataset, generator))
 
     @functools.cached_property
@@ -124,11 +124,11 @@ class GenerationStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def whole_template(self, name: str) -> dict[str, object]:
-        """Return a template's parts. As params they make jobs rerun, while a comment in the file does not."""
+        """Return a template's parts. As params they trigger reruns, while a comment in the file doesn't."""
         return vars(load_template(self.study.template_path(name)))
 
     def template_parts(self, template: str) -> dict[str, Any]:
-        """Return the parts of a template without those that only the checks of a judge use."""
+        """Return a template's parts without the parts that only judge checks use."""
         return {part: text for part, text in self.whole_template(template).items() if part != "swapped"}
 
     def prompts(self, pattern: StudyFile, cells: Iterable[Key]) -> OfJob:
@@ -153,12 +153,12 @@ class GenerationStage:
 
     @functools.cached_property
     def answers_of_retriever(self) -> list[StudyFile]:
-        """The cells of a retriever, then those without context."""
+        """A retriever's cells, then the cells without context."""
         return files.answers.each(self.study.cells) + files.zeroshot_answers.each(self.study.zeroshot_cells)
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """Input function → the rule that makes its files. For others, Snakemake tries the patterns of all rules."""
+        """Input functions, each with the rule that makes its files. For others, Snakemake tries all rules' patterns."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

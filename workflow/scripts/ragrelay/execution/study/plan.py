@@ -28,7 +28,7 @@ CELLS: GenerationRule = {
 }  # fmt: skip
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
 NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts", "real")
-"""Fields of a job that its rule decides."""
+"""A job's fields that its rule determines."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
 
@@ -127,7 +127,7 @@ class Plan:
 
     @functools.cached_property
     def asked(self) -> dict[str, Any]:
-        """What determines the plan besides jobs, fingerprints and prompts."""
+        """The plan's inputs besides jobs, fingerprints and prompts."""
         study = self.study
         return {
             "generators": {name: study.downloads.with_conversion(name) for name in self.generators},
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return what missing_by_plan does, before the jobs ``to_run``."""
+        """Return the result of missing_by_plan, before the jobs ``to_run``."""
         from ragrelay.execution.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
@@ -285,7 +285,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, object]:
-        """Return the arguments of execution.plan.preview.Previewed but for the threads."""
+        """Return the arguments of execution.plan.preview.Previewed except the threads."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,

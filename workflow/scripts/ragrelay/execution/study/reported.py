@@ -1,4 +1,4 @@
-"""Give rules what they need of the report: its sections, their figures and tables, and the inputs of these."""
+"""Give rules the data on the report: sections, their figures and tables, and the inputs for these."""
 
 import functools
 import os
@@ -31,14 +31,14 @@ LEFT_OUT = {
     "of_nuggets": files.left_out_of_nuggets,
     "of_scores": files.left_out_of_scores,
 }
-"""Counts of what was left out, without those of annexes."""
+"""Counts of left-out data, without the annexes' counts."""
 LENGTHS = files.made_by("describe_answers")["lengths"]
 EXPLORED = {"prompts": files.prompts, "answers": files.answers, "scores": files.scores, "retrieval": files.measures}
-"""Inputs of the explorer, without the passages."""
+"""The explorer's inputs, without the passages."""
 
 
 class Reported:
-    """Inputs, outputs and params of the rules of the report and of its other pages.
+    """Inputs, outputs and params for the rules of the report and its other pages.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -99,7 +99,7 @@ class Reported:
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """The number of relevant passages in contexts of retrievers that fix it, and what the others are.
+        """For retrievers that fix it, the number of relevant passages in contexts, and the kind of the other passages.
 
         Empty without graded retrievers.
         """
@@ -115,7 +115,7 @@ class Reported:
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
     def sections_with(self, tables: Iterable[str]) -> list[SectionKey]:
-        """Return the sections that have all these tables. Checks of a judge and panels have tables of their own."""
+        """Return the sections that have all these tables. Judge checks and panels have separate tables."""
         scoring, wanted = self.study.scoring, set(tables)
         of_some = {"analyse_judge_checks": scoring.checked, "compare_judges": scoring.panels}
         having = [scorers for rule, scorers in of_some.items() if wanted & set(files.made_by(rule))]
@@ -128,7 +128,7 @@ class Reported:
 
     @functools.cached_property
     def section_tables(self) -> list[str]:
-        """The files of the sections' tables, then of those of a generator and scorer."""
+        """The files of sections' tables, then the files of a generator's and scorer's tables."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
             *(
@@ -186,7 +186,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_files(self) -> dict[str, Sequence[str]]:
-        """The files with counts of what was left out, by the names of `left_out_patterns`."""
+        """The files with counts of left-out data, keyed by the names in `left_out_patterns`."""
         study = self.study
         datasets = study.grid.datasets
         runs = [
@@ -247,7 +247,7 @@ class Reported:
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
-        """Records of annexes for the provenance, as far as there are such files, by key."""
+        """The annexes' records for the provenance, keyed by name, if the files exist."""
         known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
         return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 
@@ -260,7 +260,7 @@ class Reported:
 
     @functools.cached_property
     def page_parts(self) -> list[str]:
-        """The templates, styles and scripts of pages, those of annexes too."""
+        """The pages' templates, styles and scripts, including the annexes'."""
         folders, endings = (PAGE, *template_folders()), ("j2", "css", "js")
         return [os.path.relpath(path) for f in folders for end in endings for path in sorted(f.glob(f"*.{end}"))]
 
@@ -286,7 +286,7 @@ class Reported:
 
     @functools.cached_property
     def prompt_words(self) -> dict[str, dict[str, str]]:
-        """The parts of each generator's prompt template, as far as it has them."""
+        """The parts that each generator's prompt template has."""
         templates = {
             name: self.study.generation.template_parts(self.study.generation.template_of(name))
             for name in self.study.asked_generators()
@@ -323,7 +323,7 @@ class Reported:
 
     @functools.cached_property
     def annex_parts(self) -> list[dict[str, object]]:
-        """Of each annex's part of the page: the fields of AnnexPart but what is read, and the values that it needs."""
+        """For each annex's page part: AnnexPart's fields except the read data, and the values that it needs."""
         return [
             {
                 "module": annex.page_part,
@@ -337,7 +337,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_table(self) -> str:
-        """The table of what was left out, with its caption in Snakemake's report."""
+        """The table of left-out data, with its caption in Snakemake's report."""
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
         table: str = captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
         return table
@@ -360,7 +360,7 @@ class Reported:
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """The figures of all sections, and what annexes add to the report, without captions."""
+        """All sections' figures, and the annexes' additions to the report, without captions."""
         # The paper's k is 5: these figures are drawn again for it if the grid has a larger k.
         ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]

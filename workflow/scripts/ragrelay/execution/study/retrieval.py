@@ -1,4 +1,4 @@
-"""Give rules what they need of retrieval: corpora, their indexes, and the inputs and params of retrievers' jobs."""
+"""Give rules the data on retrieval: corpora, their indexes, and retriever jobs' inputs and params."""
 
 import functools
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RetrievalStage:
-    """The retrievers of a study, their indexes and processors (`study.retrieval`).
+    """A study's retrievers, with their indexes and processors (`study.retrieval`).
 
     Methods whose arguments are names of wildcards go into rules by of_job; those whose only argument is ``wildcards``
     are for a rule's input, params or threads.
@@ -29,9 +29,9 @@ class RetrievalStage:
         self.study = study
 
     def check_joined(self) -> None:
-        """Check, before any job, what was added or changed after its dataset was prepared: run files and measures.
+        """Check, before any job, run files and measures that were added or changed after their dataset was prepared.
 
-        Raises InputError for an unusable file, and for a measure that does not take the dataset's labels.
+        Raises InputError for an unusable file, and for a measure that can't use the dataset's labels.
         """
         study = self.study
         for dataset in study.grid.datasets:
@@ -53,7 +53,7 @@ class RetrievalStage:
 
     @functools.cached_property
     def rankings(self) -> list[str]:
-        """The grid's retrievers that don't draw from the judgements."""
+        """The grid's retrievers that don't use the judgements."""
         return [name for name in self.study.grid.retrievers if not self.kind(name).needs_qrels]
 
     @functools.cached_property
@@ -71,7 +71,7 @@ class RetrievalStage:
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
     def imported_runs(self, dataset: str) -> list[dict[str, object]]:
-        """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
+        """Return the grid's run files for a dataset: each path with the retriever's name and definition."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
         return [
@@ -104,13 +104,13 @@ class RetrievalStage:
         return inputs
 
     def brought(self, dataset: str, retriever: str) -> list[str]:
-        """Return the files of passages that the collection lacks, of a retriever and of those that it uses."""
+        """Return the files with passages that the collection lacks, for a retriever and the retrievers that it uses."""
         names = needed([retriever], self.study.config["retrievers"])
         paths = (path for name in names for path in self.kind(name).brought(dataset))
         return list(dict.fromkeys(paths))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs of a job that processes passages: those of the retriever whose ranking it has."""
+        """Return the inputs of a job that processes passages: those of the retriever with the same ranking."""
         [(_, ranking)] = self.kind(wildcards.retriever).stages()
         return {
             "queries": files.queries,
@@ -120,7 +120,7 @@ class RetrievalStage:
         }
 
     def processor(self, retriever: str) -> dict[str, object]:
-        """Return the definition of the processor of a retriever's passages."""
+        """Return the definition of the processor for a retriever's passages."""
         processing = self.kind(retriever).processing()
         if processing is None:
             raise TypeError(f"{retriever} has no processor")

@@ -1,4 +1,4 @@
-"""Give rules what they need of scores: scorers by where their scores come from, references, templates of judges."""
+"""Give rules the data on scores: scorers by the origin of their scores, references, judge templates."""
 
 import functools
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
 NOT_OF_JOBS = ("utility", "bias_checks")
-"""Keys of a scorer that only the analysis or the checks of a judge use."""
+"""A scorer's keys that only the analysis or judge checks use."""
 
 
 class ScoringStage:
-    """The scorers of a study, and what their jobs read (`study.scoring`).
+    """A study's scorers, and their jobs' inputs (`study.scoring`).
 
     Methods whose arguments are names of wildcards go into rules by of_job.
     """
@@ -41,7 +41,7 @@ class ScoringStage:
         return SCORER_KINDS.module(self.study.scorer(scorer))
 
     def of_jobs(self, scorer: str) -> dict[str, object]:
-        """Return a scorer's definition without the keys that only the analysis or the checks of a judge use."""
+        """Return a scorer's definition without the keys that only the analysis or judge checks use."""
         return {key: value for key, value in self.study.scorer(scorer).items() if key not in NOT_OF_JOBS}
 
     @functools.cached_property
@@ -51,7 +51,7 @@ class ScoringStage:
 
     @functools.cached_property
     def judges(self) -> dict[str, JudgeScorer]:
-        """The grid's scorers whose scores a judge gives."""
+        """The grid's scorers whose scores come from a judge."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, JudgeScorer)}
 
     @functools.cached_property
@@ -66,7 +66,7 @@ class ScoringStage:
 
     @functools.cached_property
     def nuggets(self) -> dict[str, Nuggets]:
-        """The grid's scorers that have lists of nuggets."""
+        """The grid's scorers that use nugget lists."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Nuggets)}
 
     @functools.cached_property
@@ -115,7 +115,7 @@ class ScoringStage:
         return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 
     def loads_model(self, scorer: str) -> bool:
-        """Return whether one job per shard makes the scores, since loading the scorer's model takes long."""
+        """Return whether one job per shard makes the scores, because loading the scorer's model takes long."""
         kind = self.scorer(scorer)
         return isinstance(kind, MeasuredScorer) and kind.loads_model
 
@@ -125,17 +125,17 @@ class ScoringStage:
 
     @functools.cached_property
     def reference_files(self) -> dict[str, object]:
-        """The inputs of a job's scorer besides answers."""
+        """The inputs of a job's scorer, without answers."""
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
     def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
-        """Return the receipts of the scores of a scorer with a model; others score in the jobs that write tables."""
+        """Return the score receipts of a scorer with a model; other scorers work in the jobs that write tables."""
         shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
         return files.score_receipt.each({"shard": shard} for shard in shards)
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """Params of all jobs that score answers."""
+        """Params for all jobs that score answers."""
         return {
             "scorer": of_job(self.of_jobs),
             "grades": of_job(self.study.reference_sets),
@@ -144,7 +144,7 @@ class ScoringStage:
         }
 
     def utility_mode(self, scorer: str) -> str:
-        """Return whether the utility of a scorer is relative or absolute."""
+        """Return whether a scorer's utility is relative or absolute."""
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
@@ -155,6 +155,6 @@ class ScoringStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def judge_template(self, scorer: str) -> dict[str, object]:
-        """Return the parts of the template of a scorer's prompts to its judge."""
+        """Return the template parts for a scorer's prompts to its judge."""
         judge = self.judges[scorer]
         return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))

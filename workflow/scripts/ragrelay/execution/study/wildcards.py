@@ -1,4 +1,4 @@
-"""Turn functions of a job's wildcards into what Snakemake calls, and names into patterns of wildcards."""
+"""Turn functions of a job's wildcards into functions that Snakemake calls, and names into wildcard patterns."""
 
 import inspect
 import re
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ragrelay.execution.jobs.code_digest import code_digest
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
-"""Pattern of wildcards without a list of values: any name of the catalogue."""
+"""The pattern for wildcards without a list of values: any name in the catalogue."""
 
 
 class Wildcards(Protocol):
@@ -43,9 +43,9 @@ def of_job(function: Callable[..., object]) -> OfJob:
 def code_of(script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Callable[[Wildcards], str]:
     """Return a params function that computes a script's code digest.
 
-    Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are those that the script
-    imports by a name which is not in its code, such as the kind of a job's retriever, or the figures that it draws.
-    They can be functions from wildcards to a module, or to several.
+    Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are modules that the script
+    imports by a name that isn't in its code, such as the kind of a job's retriever, or the figures that it draws. They
+    can also be functions from wildcards to a module, or to several modules.
     """
 
     def code(wildcards: Wildcards) -> str:

@@ -1,1 +1,1 @@
-"""Kinds of generators by engine, one per module."""
+"""The kinds of generators, by engine, one per module."""

@@ -1,4 +1,4 @@
-"""Take answers from a user's files."""
+"""Read answers from your files."""
 
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -21,7 +21,7 @@ FILES = (
 )
 
 OF_PASSAGES = ("dataset", "seed")
-"""Names in braces that paths of answers to single passages may have."""
+"""Names in braces that the paths to answers from single passages may have."""
 
 
 class File(GeneratorKind):
@@ -53,7 +53,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return a dataset's files, each with the values in its name. Files of ``baseline`` belong to `zeroshot`."""
+        """Return a dataset's files, each with the values in its name. Files in ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -68,7 +68,7 @@ class File(GeneratorKind):
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return the files of ``single_passages`` for a dataset, each with the values in its name."""
+        """Return the files in ``single_passages`` for a dataset, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 
@@ -99,5 +99,5 @@ class File(GeneratorKind):
 
 
 def _all(pattern: str, folder: Path) -> list[Any]:
-    """Return the files of every dataset."""
+    """Return every dataset's files."""
     return answer_files(pattern, "{dataset}", folder)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""Keys of all engines that only have an effect here with a tokenizer."""
+"""General engine keys that have an effect here only with a tokenizer."""
 OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
-"""Request keys that ``extra_body`` must not have, because other keys decide them, or replies would have another
+"""Request keys that ``extra_body`` must not have, because other keys determine them, or replies would have another
 form."""
 PER_REQUEST = ("seed", "logprobs", "top_logprobs")
 """Request keys that ``extra_body`` may only leave out."""
@@ -130,9 +130,9 @@ class Openai(Generator):
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the served model's name and revision, ``base_url``, decoding and the tokenizer.
 
-        An address from the environment doesn't count, because a user's own server moves from run to run. ``sent``: keys
-        whose value does nothing, which are sent so that the server doesn't use its own. Earlier versions left these
-        keys out, as null does now; null therefore counts as this value did then, and such answers can be reused.
+        An address from the environment doesn't count, because your own server may move from run to run. ``sent``: keys
+        whose value has no effect, which are sent so that the server doesn't use its defaults. Earlier versions left
+        these keys out, as null does now; null therefore counts as this value did then, and such answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")

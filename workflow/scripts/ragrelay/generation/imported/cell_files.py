@@ -1,4 +1,4 @@
-"""Write imported answers as generation writes its own, with the passages that they had."""
+"""Write imported answers in the same form as generated ones, with their passages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +40,7 @@ def read_answers(
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
 ) -> list[dict[str, object]]:
-    """Read, check and write the answers of one retriever; return counts of what is left out (what, count, of).
+    """Read, check and write the answers of one retriever; return counts of left-out data (what, count, of).
 
     ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` unless the
     answers are zero-shot. ``found``: the paths of the retriever's context candidates, of the judgements, and of the
@@ -73,7 +73,7 @@ def write_cells(
     """Write a retriever's cells from its placed ``rows``; return counts (what, count, of) and docnos by qid.
 
     ``run``: the retriever's context candidates (qid, rank, docno). An answer without docnos is assumed to have had the
-    first k. Written are ``prompts`` by (ordering, k), with the columns of prompting.layout and null texts, and
+    first k. The function writes ``prompts`` by (ordering, k), with the columns of prompting.layout and null texts, and
     ``answers`` by (ordering, k, seed), with the columns of answer_files, null if unknown, and cited_sentences if
     answers have citations (``cited``). Queries are in the order of ``qids``. Queries without an answer are left out and
     counted, and missing answers are counted.
@@ -115,7 +115,7 @@ def write_cells(
 
 
 def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: str, k: int) -> dict[str, list[str]]:
-    """Return the docnos of each query's context in prompt order: its answers' own (all seeds), or the run's first k."""
+    """Return the docnos of each query's context in prompt order: from its answers (all seeds), or the run's first k."""
     contexts: dict[str, list[str]] = {}
     for qid, docnos in cell.sort("seed").select("qid", "docnos").iter_rows():
         if docnos is None:
@@ -127,7 +127,7 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages of ``shown`` (docnos by qid) in the form of context candidates, those of the ``run`` first.
+    """Write the passages in ``shown`` (docnos by qid) in the form of context candidates, those in ``run`` first.
 
     Rank and score are null for a passage outside the run.
     """

@@ -20,11 +20,11 @@ OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
 EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
 MOST_CELLS = 3
-"""A message names at most so many cells."""
+"""Maximum cells that a message names."""
 MISSING = "missing"
 """The finish_reason of imported answers that are missing in the file."""
 WHY_MISSING = pl.when(pl.col("answer").is_null()).then(pl.col("finish_reason").fill_null(MISSING))
-"""Of answer_rows: THINKING or MISSING, null for an answer."""
+"""A column of answer_rows: THINKING or MISSING; null for an answer."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
@@ -42,10 +42,10 @@ class Places(NamedTuple):
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     """Fill in the coordinates that ``rows`` (answer_rows.ROWS) lack.
 
-    The ordering is descending, the seed the grid's first. Retriever and k are those of ``places``, or else the grid's
-    only ones; before the latter, k is the length of the retriever's longest list of passages. Answers of the retriever
-    `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for an answer without retriever or k, an
-    answer with more than k passages, and two answers with the same key.
+    The ordering is descending, and the seed is the grid's first. The retriever comes from ``places``, or else is the
+    grid's only one. k comes from ``places``, else is the length of the retriever's longest list of passages, else the
+    grid's only k. Answers of the retriever `zeroshot`, or with k 0, have ordering `none` and k 0. Raises InputError for
+    an answer without retriever or k, an answer with more than k passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -81,9 +81,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Return the rows of ``files`` (a path, and its keys), thoughts removed by the key `thinking` if a file has it.
+    """Return the rows of ``files`` (a path, and its keys), with thoughts removed if a file has the key `thinking`.
 
-    Raises InputError as read_answer_rows does, and for an answer with other marks of thought (check_shown).
+    Raises InputError as read_answer_rows does, and for an answer with other thought marks (check_shown).
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:
@@ -153,7 +153,7 @@ def checked_answers(
 
 
 def _cells_of(rows: pl.DataFrame) -> str:
-    """Name the first cells of placed ``rows`` after a colon, and the number of the others."""
+    """Name the first cells of placed ``rows`` after a colon, and count the others."""
     cells = rows.select("retriever", "ordering", "k", "seed").unique(maintain_order=True)
     named = [", ".join(f"{key} {value}" for key, value in cell.items() if value is not None)
              for cell in cells.head(MOST_CELLS).to_dicts()]  # fmt: skip
@@ -163,14 +163,14 @@ def _cells_of(rows: pl.DataFrame) -> str:
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, object]]:
-    """Return counts (what, count) of placed ``rows`` that a study does not use."""
+    """Return counts (what, count) of placed ``rows`` that a study doesn't use."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Return the count (what, count, of) of the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
+    """Count (what, count, of) the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

@@ -13,7 +13,7 @@ from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING,
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""What the files should have, and what counts as missing."""
+"""The data that the files should have, and the name for missing data."""
 
 
 def checked_passages(
@@ -21,9 +21,9 @@ def checked_passages(
 ) -> pl.DataFrame:
     """Return the answers in ``files`` (path, values in its name), each key once.
 
-    Columns place, qid, docno, seed, answer, finish_reason. A missing seed is the first of ``seeds``. An answer may
-    occur again, as in the files of several retrievers. Raises InputError for a line that is no answer to one passage,
-    for a query or passage outside the collection, and for two different answers with the same key.
+    Columns place, qid, docno, seed, answer, finish_reason. A missing seed is the first of ``seeds``. An answer may be
+    repeated, for example in several retrievers' files. Raises InputError for a line that isn't an answer to one
+    passage, for a query or passage outside the collection, and for two different answers with the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -40,7 +40,7 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and of missing ones.
+    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing rows.
 
     Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed. An answer missing in the file is
     null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that need labels; ``place`` names the

@@ -1,4 +1,4 @@
-"""Answer the requests of a question from the stores, and with one engine if some are missing."""
+"""Answer a question's requests from the stores, and with one engine if some are missing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,15 +27,16 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """Takes the requests of a question. In a job, stores and an engine answer them; the plan counts them."""
+    """Receives a question's requests. In a job, stores and an engine answer them; the plan counts them."""
 
     generator: GeneratorEntry
-    """The definition of the generator that is asked."""
+    """The asked generator's definition."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
 
-        Of an endpoint, those of words, with the columns of endpoint_words.with_spellings in place of token_ids.
+        For an endpoint, request words' probabilities, with the columns of endpoint_words.with_spellings in place of
+        token_ids.
 
         ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
         """
@@ -44,7 +45,8 @@ class Asker(Protocol):
 class EngineAsker:
     """Asks ``generator``, whose engine starts at the first missing key and then serves the whole job.
 
-    ``fingerprint``: the generator's for likelihoods. The model's files must match it before and after loading.
+    ``fingerprint``: the generator's fingerprint for likelihoods. The model's files must match it before and after
+    loading.
     """
 
     def __init__(self, generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int) -> None:
@@ -60,9 +62,10 @@ class EngineAsker:
 
 
 class StoreAsker:
-    """Looks up every request, and starts no engine. ``rule``: the one that asks ``generator``.
+    """Looks up every request, and starts no engine. ``rule``: the rule that asks ``generator``.
 
-    ``fingerprint`` names the store of the generator's likelihoods, ``texts`` that of texts without a chat template.
+    ``fingerprint`` names the store with the generator's likelihoods, ``texts`` the store for texts without a chat
+    template.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def continuation_id(token_ids: Sequence[int]) -> str:
-    """Return the name of a continuation: 32 hex digits of a hash of its token ids."""
+    """Return a continuation's name: 32 hex digits of a hash of its token ids."""
     return value_hash(list(token_ids), digits=32)
 
 

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordRequest(Request):
-    """A question to an endpoint. ``words``: of each word, the name of its likelihood and the texts that spell it."""
+    """A question to an endpoint. ``words``: each word's likelihood name, and the texts that spell it."""
 
     words: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
     def tokens(self) -> int:
-        """The tokens of the prompt, estimated where its text is sent."""
+        """The prompt's tokens, estimated if its text is sent."""
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
 def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
     """Return a request per prompt of ``missing`` (prompt_id, prompt, system and columns of with_spellings).
 
-    The longest is the first: it is sent alone, and shows whether the endpoint reads whole prompts. Raises RequestError
-    for a prompt that is longer than the ``window``, if that is known.
+    The longest comes first: it is sent alone, and shows whether the endpoint reads complete prompts. Raises
+    RequestError for a prompt that is longer than the ``window``, if that is known.
     """
     tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)
     texts = pl.col("prompt", "system", "begins").first()
@@ -56,7 +56,7 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 
 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
-    """Yield a row of the likelihood store per word, as requests finish; logprob is -inf of a word without candidate.
+    """Yield a row of the likelihood store per word, as requests finish; logprob is -inf for a word without a candidate.
 
     The first row of each request has its REQUEST figures; the others have 0. Raises InputError for a reply without
     log-probabilities, and as EndpointEngine.rows does.

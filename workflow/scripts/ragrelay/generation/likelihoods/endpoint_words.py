@@ -1,7 +1,7 @@
-"""Ask an endpoint for the probabilities of words, which it gives of the likeliest candidates for a reply's first token.
+"""Ask an endpoint for words' probabilities, which it reports for the likeliest candidates for a reply's first token.
 
-A word's probability is the sum over the candidates that spell it. A word that is not among them has less than the least
-candidate's probability; it counts as 0, and is missing from the mass of the words.
+A word's probability is the sum over the candidates that spell it. A word that isn't among them has less than the lowest
+candidate's probability; it counts as 0, and is missing from the words' mass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the texts of candidates that spell each of ``words``.
 
-    With a tokenizer, those of words.first_tokens. Without, the whole word, with and without a leading space. Raises
-    RequestError for words that have one in common.
+    With a tokenizer, the texts come from words.first_tokens; without, they are the complete word, with and without a
+    leading space. Raises RequestError for words that share a text.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
@@ -37,8 +37,8 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
 def with_spellings(questions: pl.DataFrame, spelled: Mapping[str, Sequence[str]], begins: str) -> pl.DataFrame:
     """Repeat ``questions`` (prompt_id and more) for each word: columns word, spellings, begins and continuation.
 
-    The latter is the key of the word's likelihood: 32 hex digits of a hash of its spellings and of ``begins``, the text
-    that the reply is made to begin with.
+    The continuation is the key of the word's likelihood: 32 hex digits of a hash of its spellings and of ``begins``,
+    the text that the reply is made to begin with.
     """
     rows = [(word, list(texts), begins, value_hash([begins, *texts], digits=32)) for word, texts in spelled.items()]
     schema: dict[str, Any] = {

@@ -36,11 +36,11 @@ def fill_likelihoods(
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
     ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows. For an endpoint,
-    ``asked`` has the columns of endpoint_words.with_spellings in its place.
-    ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
-    return a new engine, or one of the same definition. Returns the receipt: asked, cached, made, tokens (scored),
-    requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
-    Raises RequestError for a prompt that is too long with its continuation.
+    ``asked`` has the columns of endpoint_words.with_spellings in its place. ``start_engine(generator, window)`` is only
+    called if something is missing and everything fits the window. It must return a new engine, or an engine with the
+    same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, prompt_tokens and
+    cached_tokens (of the requests), seconds, engine, and the number made by each engine version. Raises RequestError
+    for a prompt that is too long with its continuation.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)

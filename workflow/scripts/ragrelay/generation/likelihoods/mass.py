@@ -1,4 +1,4 @@
-"""Count the questions whose words have little of the probability, and warn of a judge that says something else."""
+"""Count questions whose words have little probability, and warn of a judge that mostly replies something else."""
 
 import logging
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from ragrelay.base.vocabulary.columns import Column
 log = logging.getLogger(__name__)
 
 LITTLE = 0.5
-"""The words have little of the probability below this mass."""
+"""Below this mass, the words have little probability."""
 MANY = 0.1
-"""Questions with little are many if they are more than this share."""
+"""If more than this share of questions has little mass, there is a warning."""
 OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
@@ -21,15 +21,15 @@ MASS = Column(
     "0 to 1",
     optional=True,
 )
-"""The column ``mass`` of tables of judges."""
+"""The column ``mass`` in judge tables."""
 
 
 def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
     """Return the count (what, count, of, maybe warning) of questions with a mass below LITTLE, for left_out.json.
 
-    ``masses``: one per question; nulls are ignored, and there is no count without others. ``of`` has the number of
-    questions, their mean mass and the ``judge``, if given. The warning, which is logged too, is there if the mean is
-    below LITTLE or the share of such questions above MANY.
+    ``masses``: one per question; nulls are ignored, and if there are only nulls, there is no count. ``of`` has the
+    number of questions, their mean mass and the ``judge``, if given. There is a warning, which is also logged, if the
+    mean is below LITTLE or the share of such questions above MANY.
     """
     known = masses.drop_nulls()
     if known.is_empty():

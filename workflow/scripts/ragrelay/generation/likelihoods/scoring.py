@@ -1,4 +1,4 @@
-"""Compute log-probabilities of continuations by vLLM, exact for tokens of any rank."""
+"""Compute continuations' log-probabilities with vLLM, exact for tokens of any rank."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Keep every computed log-probability, by prompt and continuation, and measure how fast they were computed."""
+"""Store every computed log-probability, by prompt and continuation, and measure computing speed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "think
 
 
 class LikelihoodStore(PartStore):
-    """The likelihoods of one fingerprint, in folder ``<cache_dir>/likelihoods/<fingerprint>``.
+    """A fingerprint's likelihoods, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
 
     Columns: prompt_id, continuation (see continuation_id), tokens (scored tokens of the continuation), logprob (their
     sum in nats, of the model without temperature, softmax over its whole vocabulary).
@@ -40,7 +40,7 @@ class LikelihoodStore(PartStore):
 
 
 def likelihood_fingerprint(generator: GeneratorEntry, cache_dir: str | Path | None = None) -> str:
-    """Return the fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
+    """Return a generator's fingerprint without its decoding, which has no effect on teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
@@ -50,12 +50,12 @@ def decisive(generator: GeneratorEntry) -> GeneratorEntry:
 
 
 def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodStore:
-    """Return the store of likelihoods of texts that are scored without a chat template."""
+    """Return the likelihood store for texts that are scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(without_chat(generator), cache_dir=cache_dir))
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """Return the speed of scoring texts, where it comes from, and the seconds that an engine takes to start.
+    """Return the speed of scoring texts, its origin, and the seconds that an engine takes to start.
 
     Measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise the
     key tokens_per_second, the speed of answers, gives an upper bound of the time.

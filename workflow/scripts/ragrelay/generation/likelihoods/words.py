@@ -13,8 +13,8 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     """Return one or two token ids for each of ``words``: its first token, with and without a leading space.
 
     The variant with a space counts only if it has no more tokens than the other, since some tokenizers make the space a
-    separate token. The probability of a word is the sum over its ids. Source: Hagström et al., DRUID, whose code takes
-    the first token and warns if it is not the whole word. Raises RequestError, with ``place`` for the tokenizer, if two
+    separate token. A word's probability is the sum over its ids. Source: Hagström et al., DRUID, whose code uses the
+    first token and warns if it isn't the complete word. Raises RequestError, with ``place`` for the tokenizer, if two
     words share a token or a word has no token.
     """
     ids_of = {}
@@ -51,12 +51,12 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
 
 
 def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Return ``by``, shares and mass: the share of each of ``words`` in the probability of all of them, and the latter.
+    """Return ``by``, shares and mass: each word's share of the probability of all ``words``, and that total.
 
     ``likelihoods``: ``by``, word and logprob, a row per token. A word's probability is the sum over its tokens, and the
-    mass, from 0 to 1, that over the tokens of all words. Shares are a list; they are equal if all probabilities are 0.
-    Source of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of
-    EMNLP 2020.
+    mass, from 0 to 1, is the sum over the tokens of all words. Shares are a list; they are equal if all probabilities
+    are 0. Source of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model,
+    Findings of EMNLP 2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.

@@ -21,10 +21,11 @@ KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
 class AnswerScores:
-    """``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with their prompts with and without context.
+    """``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with both prompts, with and without context.
 
-    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Left out, and therefore without context use:
-    empty answers, answers to prompts that were cut to fit the window, and answers too long for it after their prompt.
+    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Some answers are left out and have no context
+    use: empty answers, answers to prompts that were cut to fit the window, and answers that don't fit the window after
+    their prompt.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class AnswerScores:
         return pl.concat([self.rows.select(*ASKED), without])
 
     def _answers(self, joined: pl.DataFrame) -> list[list[int]]:
-        """Return the token ids of the answers. A space comes first if the prompt does not end in one."""
+        """Return the answers' token ids. A space comes first if the prompt doesn't end with one."""
         ids = []
         for prompt, answer in joined.select("prompt", "answer").iter_rows():
             space = "" if self.tokenizer.chat or prompt[-1:].isspace() else " "

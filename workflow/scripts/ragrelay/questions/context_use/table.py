@@ -1,4 +1,4 @@
-"""Compute context use: how much likelier the context makes an answer, and how much it changes its text."""
+"""Compute context use: how much more likely the context makes an answer, and how much it changes its text."""
 
 import polars as pl
 
@@ -26,11 +26,11 @@ def use_table(
 ) -> pl.DataFrame:
     """Return a row of SCHEMA per row of ``answers`` (KEYS, answer), in their order.
 
-    ``rows`` are those of AnswerScores; ``zeroshot`` (qid, seed, answer) the answers without context. The
+    ``rows`` come from AnswerScores; ``zeroshot`` (qid, seed, answer) has the answers without context. The
     log-probabilities of the answer's tokens, in nats, are teacher-forced, after the prompts with and without context.
     context_use is their difference per token, the pointwise mutual information of answer and context given the query:
-    above 0, the context made the answer likelier. text_change is 1 - F1 of the words of the answer and of the answer
-    without context of the same seed. Values are null without a log-probability or an answer.
+    above 0, the context made the answer more likely. text_change is 1 - F1 between the words of the answer and of the
+    answer without context with the same seed. Values are null without a log-probability or an answer.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

@@ -1,4 +1,4 @@
-"""Check judges of answers for bias: ask again about a sample, with a change that should not affect the score."""
+"""Check answer judges for bias: ask again about a sample, with a change that should not affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ CHECKED_COLUMNS = {
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
-"""Columns of the asked rows that differ between the questions about one answer or passage."""
+"""Columns of the asked rows that differ between questions about the same answer or passage."""
 SCORES = {
     "score": number("the judge's score without the change; for a passage, its label or expected grade", "the judge's"),
     "changed_score": number(f"the score with the change; empty for `{LENGTH}`", "the judge's"),
@@ -60,7 +60,7 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """Return the template of each check's questions, by check. SWAPPED needs a template with a swapped question."""
+    """Return each check's question template. SWAPPED needs a template with a swapped question."""
     templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
     return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
@@ -68,7 +68,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
     """Return at most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same for every judge.
 
-    One row of each query is drawn, then a second of each, and so on, by the hashes of the ``names``.
+    One row is drawn for each query, then a second, and so on, in the order of the hashes of ``names``.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -78,10 +78,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the questions about ``answers``, unchanged and for each check (SCHEMA), and the changed ones' PROMPTS.
+    """Return the questions about ``answers``, unchanged and for each check (SCHEMA), and changed PROMPTS.
 
-    The references are those of the lowest grade. Each check covers only answers whose questions it changes; LENGTH
-    changes none and covers all.
+    The references are at the lowest grade. Each check covers only answers whose questions it changes; LENGTH changes
+    none and covers all.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

@@ -1,4 +1,4 @@
-"""Score a judge's original and changed questions, for the bias checks of judges."""
+"""Score a judge's original and changed questions, for bias checks."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ragrelay.questions.judging.scores import judged_shares
 
 
 def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
-    """Return the scores (score_columns) of the questions ``asked`` by the job with this ``receipt``.
+    """Return the scores (score_columns) for the questions ``asked`` by the job with this ``receipt``.
 
     ``score``: the judge's score, an aggregation over an answer's or passage's questions. Answers without a score are
     left out.

@@ -1,4 +1,4 @@
-"""Make the questions to a judge about answers: one row per answer, set of references and question."""
+"""Make the questions to a judge about answers: one row per answer, reference set and question."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,19 +33,19 @@ SCHEMA = schema_of(ASKED_COLUMNS)
 PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 QUERIES_AT_ONCE = 500
 EXAMPLES, MOST_SHOWN = 5, 30
-"""Brackets that are shown where citations are not read, and the characters of each."""
+"""The number of examples of unread brackets to show, and the characters of each."""
 
 Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
-"""By ordering and k: the docnos of each query's context, in the order of the prompt."""
+"""Keyed by ordering and k: the docnos of each query's context, in prompt order."""
 
 
 @dataclass(frozen=True)
 class Judging:
-    """What a judge needs besides the answers. All jobs of a dataset and scorer share it.
+    """A judge's inputs besides the answers. All jobs for a dataset and scorer share them.
 
-    ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for other scorers. ``own``:
-    the scorer's own texts by qid, such as nuggets. ``grades``: names of the sets of references, with their lowest
-    labels. ``near_copy``: see score_answers.
+    ``queries``: texts, keyed by qid. ``references``: judged passages or gold answers, keyed by qid; None for other
+    scorers. ``own``: the scorer's own texts, keyed by qid, such as nuggets. ``grades``: reference sets' names, with
+    their lowest labels. ``near_copy``: see score_answers.
     """
 
     scorer: JudgeScorer
@@ -128,9 +128,9 @@ class Brackets(TypedDict):
 
 
 def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> Brackets:
-    """Count citations in the ``answers`` with a context (see asked_about), and brackets that are read as none.
+    """Count citations in the ``answers`` with a context (see asked_about), and brackets that aren't read as citations.
 
-    Returns read, unread, and a few unread ones as ``such_as``. Citations outside the text need not be read.
+    Returns read, unread, and a few unread brackets as ``such_as``. Citations outside the text needn't be read.
     """
     read, unread = 0, Counter[str]()
     columns = "qid", "ordering", "k", "answer", "cited_sentences"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KEY = [*COLUMNS, "references"]
 MOST_UNREAD = 0.05
-"""Share of the brackets in answers above which a warning tells of those that are read as no citation."""
+"""If more than this share of the brackets in answers isn't read as a citation, there is a warning."""
 
 
 class JudgeReceipt(Receipt):
@@ -34,7 +34,7 @@ def judged_scores(
 ) -> tuple[pa.Table, list[dict[str, object]], pl.DataFrame]:
     """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
 
-    A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
+    A judge compares with all references together, so best_docno, best_in_context and n_zero are null. Also returns the
     counts (``what``, ``count``) of answers without a score and of mass.mass_counts, and ``asked`` with the column mass.
     ``receipt``: the receipt of the job that asked.
     """
@@ -55,7 +55,7 @@ def judged_scores(
 
 
 def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
-    """Return the count of brackets that are read as no citation, with a warning if they are many of all."""
+    """Count brackets that aren't read as citations, with a warning if their share is large."""
     if not (found := receipt.get("brackets")):
         return []
     warning = f"such as {', '.join(found['such_as'])}; docs/judge-answers.md has the forms that are read"
@@ -65,5 +65,5 @@ def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Receipt, cache_dir: str | Path) -> pl.DataFrame:
-    """Return prompt_id, shares and mass (see word_shares) of each question in ``asked``."""
+    """Return prompt_id, shares and mass (see word_shares) for each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

@@ -1,4 +1,4 @@
-"""Read and check templates of prompts that ask a judge about an answer: YAML data with named placeholders."""
+"""Read and check templates for prompts that ask a judge about an answer: YAML data with named placeholders."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The questions of a study: one class in one module each, the module named as the rule that asks."""
+"""A study's questions: one class per module, which is named after the rule that asks."""

@@ -18,7 +18,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 class ScoreContextUse(AboutRetrievers):
-    """A question about how much likelier its context makes each answer of a retriever."""
+    """A question about how much more likely its context makes each answer with a retriever."""
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count both scores of answers that are not yet generated: an upper bound, since equal or empty ones need fewer."""
+    """Count both scores for answers that aren't generated yet: an upper bound, since equal or empty ones need fewer."""
     import polars as pl
 
     from ragrelay.generation.store import KEY
@@ -107,7 +107,7 @@ def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
 
 
 def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) -> "pl.DataFrame":
-    """Return prompt_id, item, prompt_tokens of answers of the mean length, for the keys ``missing`` (PROMPT, seed)."""
+    """Return prompt_id, item, prompt_tokens for answers of mean length, for the keys ``missing`` (PROMPT, seed)."""
     import polars as pl
 
     from ragrelay.generation.tokens import PromptTokenizer

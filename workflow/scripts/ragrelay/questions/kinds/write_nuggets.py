@@ -1,4 +1,4 @@
-"""Have a generator write lists of nuggets, window after window, and rate how important each is."""
+"""Let a generator write nugget lists, window by window, and rate each nugget's importance."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the windows. The count is exact where the store has all earlier windows, and max_tokens cuts no list."""
+    """Count the windows. The count is exact if the store has all earlier windows and max_tokens cuts no list."""
     from ragrelay.questions.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)
@@ -97,7 +97,7 @@ def _topics(job: QuestionJob) -> "list[Topic]":
 
 
 def _form(job: QuestionJob) -> "tuple[NuggetTemplate, Limits]":
-    """Return the template and the limits of lists."""
+    """Return the template and the lists' limits."""
     from ragrelay.questions.nuggets.prompts import NuggetTemplate
     from ragrelay.questions.nuggets.writing import Limits
 

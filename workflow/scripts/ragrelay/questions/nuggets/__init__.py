@@ -1,1 +1,1 @@
-"""Write and read lists of nuggets (facts that a good answer states) per query, and score answers by them."""
+"""Write and read nugget lists (facts that a good answer states) per query, and score answers by them."""

@@ -1,4 +1,4 @@
-"""Write lists of nuggets into the stores, and read the table of nuggets from the stores."""
+"""Write nugget lists into the stores, and read the nugget table from the stores."""
 
 import time
 from collections import deque
@@ -28,13 +28,13 @@ from ragrelay.scoring.nugget_lists import IMPORTANCE, SCHEMA
 
 NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), {})
-"""A layout that shortens no prompt: one that is too long is an error."""
+"""A layout that doesn't shorten prompts: a prompt that is too long is an error."""
 SUMS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
 Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
-    """The answer stores of first and second attempts at lists. Without ``start``, nothing may be missing."""
+    """The answer stores for first and second attempts at lists. Without ``start``, nothing may be missing."""
 
     def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -70,7 +70,7 @@ class Stores:
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
-    """Return the stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
+    """Return the stored replies to ``asked`` (prompt_id, seed), keyed by prompt_id."""
     rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
     columns = rows.select("prompt_id", "answer", "finish_reason")
     return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}
@@ -79,7 +79,7 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 def write_nuggets(
     topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
-    """Fill the stores with the lists of ``topics`` and the probabilities of their importance; return the receipt.
+    """Fill the stores with lists for ``topics`` and importance probabilities; return the receipt.
 
     It has SUMS over the windows, the counts of Lists, the receipt of the likelihoods with the words' tokens, and
     seconds.
@@ -108,7 +108,7 @@ def view_nuggets(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return from the stores the lists (nugget_lists.COLUMNS) that write_nuggets wrote for ``topics``, and its counts.
 
-    A nugget is vital if the word vital is likelier than okay.
+    A nugget is vital if the word vital is more likely than okay.
     """
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
@@ -122,7 +122,7 @@ def view_nuggets(
 
 
 def importance_tokens(generator: GeneratorEntry) -> dict[str, list[int]]:
-    """Return the token ids of vital and of okay. Raises InputError if the tokenizer can't distinguish them."""
+    """Return the token ids for vital and okay. Raises InputError if the tokenizer can't distinguish them."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
 

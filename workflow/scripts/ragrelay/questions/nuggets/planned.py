@@ -1,4 +1,4 @@
-"""Count the requests of a job that writes lists of nuggets. Counts are exact if the store has the earlier windows."""
+"""Count the requests of a job that writes nugget lists. Counts are exact if the store has the earlier windows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from ragrelay.questions.nuggets.prompts import NuggetTemplate
 from ragrelay.questions.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
-"""Assumed tokens of a nugget that is not written yet: about a dozen words."""
+"""Assumed tokens in a nugget that isn't written yet: about a dozen words."""
 WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
                           "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
 TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}
@@ -22,9 +22,9 @@ TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_to
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
     """Count a request per query and window, and one per nugget for its importance, with the plan's ``asker``.
 
-    The number of windows is exact, but a list truncated by max_tokens is requested once more. If an earlier window is
-    not written yet, the prompt's length is an estimate. An unwritten list counts with the largest number of nuggets
-    allowed. Both are marked as uncertain.
+    The number of windows is exact, but a list truncated by max_tokens is requested once more. If an earlier window
+    isn't written yet, the prompt's length is an estimate. An unwritten list counts with the maximum number of nuggets.
+    Both are marked as uncertain.
     """
     lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
     longest = limits.most * NUGGET_TOKENS

@@ -1,4 +1,4 @@
-"""Read templates of prompts for lists of nuggets: YAML data with named placeholders."""
+"""Read templates for nugget list prompts: YAML data with named placeholders."""
 
 import json
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class NuggetTemplate:
 
 
 def load_nugget_template(path: str | Path) -> NuggetTemplate:
-    """Read a template of nuggets. Raises InputError as ragrelay.prompting.templates.load_template does."""
+    """Read a nugget template. Raises InputError as ragrelay.prompting.templates.load_template does."""
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), OPTIONAL)
     for part, names in PLACEHOLDERS.items():

@@ -1,4 +1,4 @@
-"""Select the passages from which lists of nuggets are written."""
+"""Select the passages from which nugget lists are written."""
 
 from pathlib import Path
 from typing import Literal
@@ -18,10 +18,10 @@ def read_topics(
     shard: int = 0,
     shards: int = 1,
 ) -> list[Topic]:
-    """Return the topics of a shard: every ``shards``-th of ``queries`` (qid, query), in their order.
+    """Return a shard's topics: every ``shards``-th of ``queries`` (qid, query), in their order.
 
     ``passages`` are judged (qid, docno, label, text; label at least ``least_label``, sorted by decreasing label, then
-    docno) or retrieved (qid, rank, docno, text; sorted by rank). The first ``depth`` of a query count.
+    docno) or retrieved (qid, rank, docno, text; sorted by rank). Only a query's first ``depth`` passages count.
     """
     table = pl.read_parquet(passages, glob=False)
     if "label" in table.columns:

@@ -1,4 +1,4 @@
-"""Have a generator write lists of nuggets, window by window. Each window's prompt has its passages and the list so far.
+"""Let a generator write nugget lists, window by window. Each window's prompt has its passages and the list so far.
 
 Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
 AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
@@ -22,7 +22,7 @@ from ragrelay.questions.nuggets.prompts import NuggetTemplate
 from ragrelay.scoring.nugget_lists import folded
 
 LIST_SEED = 0
-"""The seed of all lists, which are generated without sampling."""
+"""The seed for all lists, which are generated without sampling."""
 ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,
@@ -31,13 +31,13 @@ GREEDY = {**NEUTRAL, "temperature": 0.0, "top_p": 1.0, "stop": []}
 RETRY = 2
 """A list truncated by max_tokens is written once more, with this many times the tokens."""
 LONGEST_TEXT = 150
-"""Maximum characters of a nugget of about a dozen words. Without a bound, a small model may never end one."""
+"""Maximum characters in a nugget of about a dozen words. Without a limit, a small model may never end one."""
 _CHARACTER = r'[^"\\\x00-\x1f\x7f]'
 _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
-    """A query and its passages (docno, text), in the order in which they are read."""
+    """A query and its passages (docno, text), in reading order."""
 
     qid: str
     query: str
@@ -65,14 +65,14 @@ class Limits:
     max_tokens: int
 
     def definitions(self, generator: GeneratorEntry) -> list[GeneratorEntry]:
-        """Return ``generator`` with greedy decoding in the form of a list, for a first and for a second attempt."""
+        """Return ``generator`` with greedy decoding in list form, for a first and a second attempt."""
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
         return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]  # type: ignore[typeddict-item]
 
 
 class Lists:
-    """Lists of nuggets of some topics, made window by window.
+    """Nugget lists for some topics, made window by window.
 
     ``counts`` for the receipt: lists, windows, windows written again, replies still truncated, repeated texts.
     """
@@ -84,7 +84,7 @@ class Lists:
         self.counts = {"lists": len(self.texts), "windows": 0, "again": 0, "cut": 0, "repeated": 0}
 
     def write(self, ask: Ask) -> None:
-        """Request all windows: the first of all queries together, then the second of all, and so on."""
+        """Request all windows: all queries' first windows together, then their second windows, and so on."""
         for number in range(self.steps()):
             asked = self.asked(number)
             replies = ask(asked)
@@ -92,7 +92,7 @@ class Lists:
                 self.take(qid, replies[name])
 
     def steps(self) -> int:
-        """Return the number of windows of the topic with the most passages."""
+        """Return the number of windows for the topic with the most passages."""
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
@@ -108,7 +108,7 @@ class Lists:
                 yield prompt_id(prompt, system), LIST_SEED, topic.qid, [docno for docno, _ in shown], prompt, system
 
     def take(self, qid: str, written: Written) -> None:
-        """Replace a query's list by the reply for its next window."""
+        """Replace a query's list with the reply for its next window."""
         # A truncated list may lack nuggets that the earlier list had.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
@@ -127,14 +127,14 @@ def keys(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 class WrittenList(NamedTuple):
-    """The ``texts`` of a list. ``repeated``: number of texts left out because they are blank or already in the list."""
+    """A list's ``texts``. ``repeated``: number of texts left out because they are blank or already in the list."""
 
     texts: list[str]
     repeated: int
 
 
 def form(most: int) -> str:
-    """Return the regular expression of a list of 1 to ``most`` texts."""
+    """Return the regular expression for a list of 1 to ``most`` texts."""
     text = rf'"{_CHARACTER}{{1,{LONGEST_TEXT}}}"'
     return rf"\[{text}(, {text}){{0,{most - 1}}}\]"
 

@@ -27,7 +27,7 @@ DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that the
 
 
 class Choice(NamedTuple):
-    """A choice that page readers have: only rows whose ``field`` is the chosen option are drawn."""
+    """A choice for page readers: the chart draws only rows whose ``field`` has the chosen option."""
 
     field: str
     label: str
@@ -180,8 +180,8 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
 
-    ``sampled``: whether ``records`` have only a sample of the queries, which the page then says. ``points``: the width
-    of a file.
+    ``sampled``: whether ``records`` are only a sample of the queries; the page then says so. ``points``: the width of a
+    file.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -1,4 +1,4 @@
-"""Hold findings in sentences, and tell on which side of zero an interval lies."""
+"""Hold findings as sentences, and determine on which side of zero an interval lies."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -64,7 +64,7 @@ def would_undo(what: str) -> str:
 
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
-    """Say for which ``rows``, by their column ``named_by``, the verdict does not stand or Student's t alone differs."""
+    """Name the ``rows``, by their column ``named_by``, whose verdict does not stand or differs by Student's t alone."""
     rows = list(rows)
     fallen = [row[named_by] for row in rows if row["stands"] is False]
     undoing = [would_undo(f"the verdict for {listing(fallen)}")] if fallen else []

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 MOST_DIGITS, ROUNDING = 6, 1e-9
-"""Most decimals of an interval, and the size below which a number is a rounding error of zero."""
+"""Maximum decimals of an interval, and the size below which a number counts as a rounding error of zero."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -19,7 +19,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -> int:
-    """Return the fewest decimals from ``digits`` on with which no number reads as zero, or as ``apart``, but is not."""
+    """Return the fewest decimals, at least ``digits``, so that no other number reads as zero or as ``apart``."""
     sizes = [abs(one) for one in numbers if one is not None and math.isfinite(one) and abs(one) > ROUNDING]
     return min(range(digits, MOST_DIGITS + 1), key=lambda few: sum(round(size, few) in (0.0, apart) for size in sizes))
 
@@ -32,7 +32,7 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3, apart: float = 0) -> str:
-    """Write ``value [low, high]``, or only the value without an interval, with decimals for both ends, or for it."""
+    """Write ``value [low, high]``, or only the value if there is no interval, with enough decimals."""
     known = interval(low, high) != MISSING
     digits = decimals((low, high) if known else (value,), digits, apart)
     return f"{number(value, digits)} {interval(low, high, digits)}" if known else number(value, digits)

@@ -14,7 +14,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 PICTURES = ("svg", "png", "pdf")
 """File endings of every figure."""
 ONE_COLUMN, TWO_COLUMNS = 241, 506
-"""Widths of one and of two paper columns, in points."""
+"""Widths of one and two paper columns, in points."""
 SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
@@ -58,7 +58,7 @@ class ResultTable:
     """A result file that figures and tables are made from."""
 
     name: str
-    """The name by which figures and tables need it."""
+    """The name by which figures and tables refer to it."""
     path: str
     """The path below the results, with wildcards."""
     rule: str

@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 class Dose(NamedTuple):
-    """What contexts of a retriever have by design: so many relevant passages, and others of a sort."""
+    """The design of a retriever's contexts: a number of relevant passages, and one kind of other passages."""
 
     relevant: int
     others: str
@@ -32,7 +32,7 @@ class Grid:
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Kinds of retrievers, if known."""
     doses: Mapping[str, Dose] = field(default_factory=dict)
-    """Of each retriever that sets the number of relevant passages in its contexts."""
+    """The dose of each retriever that sets the number of relevant passages in its contexts."""
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
@@ -54,7 +54,7 @@ class Grid:
 
     @property
     def contexts(self) -> list[tuple[str, int]]:
-        """Return the grid's (ordering, k); a permutation only has its own k."""
+        """Return the grid's pairs of ordering and k; a permutation only has its own k."""
         return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property
@@ -78,15 +78,15 @@ class Section:
     reference_retriever: str | None
     """The retriever that † compares with; None if it is not in the grid."""
     tables: Mapping[str, pl.DataFrame]
-    """By name (report.outputs.RESULT_TABLES)."""
+    """The tables, keyed by name (report.outputs.RESULT_TABLES)."""
     primary: Primary | None = None
     """The primary comparison; None with fewer than two retrievers."""
     named_pair: bool = False
     """Whether the configuration names the primary pair."""
     scored: Mapping[str, int] | None = None
-    """How the answers ended that a file scores: n, length, blank; None if the scorer scores all answers."""
+    """How the answers scored by a file ended (n, length, blank); None if the scorer scores all answers."""
     unanswered: Sequence[Mapping[str, object]] = ()
-    """Records of left_out.json, among them those on queries without an answer in an imported file."""
+    """Records from left_out.json, including those about queries without an answer in an imported file."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
@@ -112,13 +112,13 @@ class Section:
 
     @property
     def rankings(self) -> tuple[str, ...]:
-        """Return the retrievers that do not know the judgements: no oracles, no doses."""
+        """Return the retrievers that do not use the judgements: no oracles, no doses."""
         kinds = self.grid.kinds
         return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
 
     @property
     def processed(self) -> tuple[str, ...]:
-        """Return the rankings that show another retriever's passages, as a processor changed them."""
+        """Return the retrievers that show another retriever's passages after a processor changed them."""
         return tuple(name for name in self.rankings if self.grid.kinds.get(name) in NOT_RELAYED)
 
     @property
@@ -149,7 +149,7 @@ class Section:
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """Return a table as it is written: in the order of the grid if its rows are cells with references."""
+        """Return a table as written to files: in grid order if its rows are cells with references."""
         frame = self[name]
         return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
 

@@ -1,4 +1,4 @@
-"""Hold the tables that an annex shows of one unit of a study, such as a dataset and generator."""
+"""Hold the tables that an annex shows for one unit of a study, such as a dataset and generator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.columns import Columns, read_table
 
 @dataclass(frozen=True)
 class ShownTables:
-    """The tables of one unit; subclasses name their ``COLUMNS`` and say what the page derives from them."""
+    """The tables for one unit; subclasses name their ``COLUMNS`` and define what the page derives from them."""
 
     COLUMNS: ClassVar[Mapping[str, Columns]]
     """Columns by the name of the result table; the first has a file for every unit."""

@@ -1,4 +1,4 @@
-"""Build the pages' plain tables: text cells, and what readers may sort and filter by."""
+"""Build the pages' plain tables: text cells, and columns that readers may sort and filter by."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,7 +80,7 @@ def textual(title: str, of: str | Callable[[Row], str]) -> Column:
 
 
 def numeric(title: str, of: str | Callable[[Row], object], shown: Callable[..., str] = number, *digits: int) -> Column:
-    """Make a column of numbers as ``shown`` writes them, with so many ``digits``."""
+    """Make a column of numbers, written by ``shown`` with ``digits`` decimals."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 
 
@@ -121,14 +121,14 @@ def cell_values(row: Row) -> list[str]:
 
 
 def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, later: pl.Expr | None = None) -> Table:
-    """Build a table with a row for each of ``frame``, or at most ``most`` rows (first_rows)."""
+    """Build a table with a row per row of ``frame``, at most ``most`` (see first_rows)."""
     rows = first_rows(frame, most, later)
     shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
     return Table(columns, shown, frame.height - rows.height)
 
 
 def table_as_written(frame: pl.DataFrame, most: int | None = None) -> Table:
-    """Build a table with all columns of ``frame`` but dataset, generator and scorer, which a section has once."""
+    """Build a table with all columns of ``frame`` except dataset, generator and scorer, which a section has once."""
 
     def column(of: str, dtype: pl.DataType) -> Column:
         title = of.replace("_", " ")

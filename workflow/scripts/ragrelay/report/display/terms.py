@@ -35,7 +35,7 @@ EXPLAINED = {
     "grade": "grades?",
     "retriever": "retrievers?",
 }
-"""The glossary's words that a page explains, each with the pattern of what stands for it in a sentence."""
+"""The glossary's words that a page explains, each with the pattern that finds it in a sentence."""
 ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 
@@ -58,7 +58,7 @@ class Explainer:
         self.left = dict(EXPLAINED)
 
     def __call__(self, text: str) -> Markup:
-        """Escape ``text``, and put the first of each term into an element with its meaning."""
+        """Escape ``text``, and put each term's first occurrence into an element with its meaning."""
         found = sorted(self._found(text))
         parts, end = [], 0
         for start, stop, word in found:

@@ -1,4 +1,4 @@
-"""Turn one query's part of a study into a JSON value that has every text once."""
+"""Turn one query's data into a JSON value that contains every text once."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,1 +1,1 @@
-"""Kinds of processors: one class in one file each."""
+"""The kinds of processors, one class per file."""

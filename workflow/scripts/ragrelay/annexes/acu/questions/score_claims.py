@@ -1,4 +1,4 @@
-"""Score claims with and without their evidence: the probabilities of three words, and that of the evidence."""
+"""Score claims with and without their evidence: the probabilities of three words and of the evidence."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,7 +52,7 @@ class ScoreClaims(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Ask about the words and about the evidence. The receipt has the receipts of both."""
+    """Ask about the words and about the evidence. The receipt contains both receipts."""
     import polars as pl
 
     from ragrelay.annexes.acu.requests import Asked

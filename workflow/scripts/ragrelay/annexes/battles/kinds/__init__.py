@@ -1,1 +1,1 @@
-"""Kinds of battles: who says which of two answers is better."""
+"""Kinds of battles: they differ in who judges which of two answers is better."""

@@ -1,4 +1,4 @@
-"""Take votes from a file, by people or by another program."""
+"""Read votes by people or another program from a file."""
 
 from pydantic import Field
 

@@ -67,7 +67,7 @@ plan = ask
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     """Return references (null), qid, docno, the source's columns, which come from the words' probabilities, and mass.
 
-    Also returns the count of mass.mass_counts.
+    Also return the count from mass.mass_counts.
     """
     import polars as pl
 
@@ -95,7 +95,7 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
     """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single prompts.
 
-    A passage has one question even if several retrievers found it; in the checks of a judge it has several.
+    A passage has one question even if several retrievers found it; in a judge's bias checks it has several.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Build the prompts for the checks of a judge of passages."""
+"""Build the prompts for a passage judge's bias checks."""
 
 import polars as pl
 from ragrelay.annexes.labels.passage_checks import build_check_prompts

@@ -1,4 +1,4 @@
-"""Compare the cost of labelling passages one by one with that of end-to-end answers."""
+"""Compare the cost of labelling passages one by one with the cost of end-to-end answers."""
 
 import polars as pl
 from ragrelay.annexes.labels.cost import EACH, END_TO_END, cost_by_k, describe_label_cost

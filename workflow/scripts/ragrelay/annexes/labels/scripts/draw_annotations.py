@@ -1,4 +1,4 @@
-"""Write tables and figure of a scorer's annotation sources, over datasets, generators and retrievers."""
+"""Write tables and figures on annotation sources for a scorer, over datasets, generators and retrievers."""
 
 from pathlib import Path
 

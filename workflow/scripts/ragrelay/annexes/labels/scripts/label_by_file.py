@@ -1,4 +1,4 @@
-"""Read labels of passages from a file of judgements, and count those that it lacks."""
+"""Read passage labels from a judgement file, and count missing labels."""
 
 from pathlib import Path
 

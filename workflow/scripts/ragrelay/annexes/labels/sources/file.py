@@ -1,4 +1,4 @@
-"""Take labels from a file, made by people or by another judge."""
+"""Read labels by people or another judge from a file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Label a passage by how much its context's answer loses without it."""
+"""Label a passage by how much P falls without it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +65,7 @@ class LeaveOut(AnnotationSource):
         return BY_EFFECTS, {}
 
     def whole(self, catalogue: object) -> bool:
-        """Return whether labels are integers: true with a threshold."""
+        """Return whether labels are integers, which is true with a threshold."""
         return self.threshold is not None
 
     def read(self, path: str | Path) -> pl.DataFrame:

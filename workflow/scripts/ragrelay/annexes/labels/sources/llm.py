@@ -1,4 +1,4 @@
-"""Label passages by a generator that is asked whether they are relevant."""
+"""Label passages by asking a generator whether they are relevant."""
 
 import polars as pl
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""Take labels from the dataset's judgements."""
+"""Use the dataset's judgements as labels."""
 
 from pathlib import Path
 
