@@ -79,7 +79,7 @@
       const facts = ["thought", `${tokens ?? "unknown"} tokens`];
       if (groups.size > 1) facts.splice(1, 0, `seed ${its.map((at) => cell.answers[at][0]).join(", ")}`);
       if (end === "budget") facts.push("cut at the budget");
-      else if (end === "unfinished") facts.push("did not end");
+      else if (end === "unfinished") facts.push("unfinished");
       return make("details", { class: "thought" }, make("summary", {}, facts.join(" · ")), make("p", { lang: "" }, value.thoughts[thought]));
     });
   };
@@ -109,7 +109,7 @@
         const head = make("summary", {}, "best-matching reference ", make("code", {}, docno), " ", labelBadge(label), ` ${where}`);
         item.append(make("details", {}, head, make("p", { lang: "" }, words)));
       } else if (!score && answer !== null && cell.means) {
-        item.append(make("p", { class: "note" }, "No reference in this set for the query."));
+        item.append(make("p", { class: "note" }, "This reference set has no reference for the query."));
       }
       list.append(item);
     }
@@ -183,7 +183,7 @@
       return row;
     }));
     return make("div", { class: "scroll" }, make("table", { class: "map" },
-      make("caption", {}, make("span", {}, `Utility U of this query (${references} references); choose a number to read its cell`)),
+      make("caption", {}, make("span", {}, `Utility U of this query (${references} references); select a number to open its cell`)),
       make("thead", {}, head), make("tbody", {}, ...rows)));
   };
 
@@ -233,12 +233,12 @@
       const partner = other.answers.find(([its]) => its === seed);
       const texts = [value.answers[at], partner && value.answers[partner[1]]];
       if (texts.some((text) => typeof text !== "string")) continue;
-      const same = texts[0] === texts[1] ? make("p", { class: "note" }, "The same answer.") : make("blockquote", { lang: "" }, ...compared(...texts));
+      const same = texts[0] === texts[1] ? make("p", { class: "note" }, "Identical answers.") : make("blockquote", { lang: "" }, ...compared(...texts));
       list.append(make("li", {}, make("strong", {}, `seed ${seed}`), same));
     }
     const [name, against] = [fields.retriever, fields.against].map((field) => field.selectedOptions[0].text);
     return make("details", { class: "difference", ...(differing ? { open: "" } : {}) },
-      make("summary", {}, `Difference of the answers: `, make("ins", {}, `only ${name}’s`), " ", make("del", {}, `only ${against}’s`)), list);
+      make("summary", {}, `Differences between the answers: `, make("ins", {}, `only ${name}’s`), " ", make("del", {}, `only ${against}’s`)), list);
   };
 
   // ---- Choice and drawing.
@@ -272,7 +272,7 @@
   const LISTED_AT_MOST = 500; // a browser lays out every line of a list
   const listed = (places) => {
     const rest = places.length - LISTED_AT_MOST;
-    document.getElementById("explorer-rest").textContent = rest > 0 ? `The first ${LISTED_AT_MOST} of ${places.length.toLocaleString("en")} queries are listed: search or filter for others.` : "";
+    document.getElementById("explorer-rest").textContent = rest > 0 ? `The list shows the first ${LISTED_AT_MOST} of ${places.length.toLocaleString("en")} queries. Search or filter to find others.` : "";
     return places.slice(0, LISTED_AT_MOST);
   };
 
@@ -307,7 +307,7 @@
   const choose = () => { // after another choice: the first of the list, where the query is no longer in it
     const places = list();
     if (places.length === 0) {
-      status.textContent = "No query is like this.";
+      status.textContent = "No query matches.";
       remember();
     } else if (!places.includes(shown.query) || shown.part !== Number(fields.part.value)) show(places[0]);
     else render();
@@ -412,7 +412,7 @@
     explorer.open = true;
     explorer.scrollIntoView();
     if (query === undefined || query < 0) {
-      status.textContent = qid ? `Query ${qid} isn’t in the sample that is kept here.` : "No query is like this.";
+      status.textContent = qid ? `Query ${qid} isn’t in this page’s sample.` : "No query matches.";
       return;
     }
     fields.query.focus({ preventScroll: true });

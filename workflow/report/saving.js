@@ -18,7 +18,7 @@
         holder.open = false;
         summary.focus({ preventScroll: true });
         const done = await work();
-        spoken.textContent = done ? `${done}: ${what}, ${name}.` : "The browser does not let this page copy.";
+        spoken.textContent = done ? `${done}: ${what}, ${name}.` : "The browser doesn’t allow this page to copy.";
         shown.data = done || "Not copied";
         setTimeout(() => { shown.data = word; }, 2000);
       });

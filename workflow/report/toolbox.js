@@ -171,7 +171,7 @@
     field.addEventListener("change", () => {
       const taken = !rename(name, field.value);
       field.setAttribute("aria-invalid", taken);
-      status.textContent = taken ? `Another retriever has the name ${field.value.trim()}.` : "";
+      status.textContent = taken ? `Another retriever is already named ${field.value.trim()}.` : "";
       if (!taken) change();
     });
     const boxes = Object.entries(several ? sets : {}).map(([what, set]) => {
@@ -209,10 +209,10 @@
   };
   panel.append(
     make("div", { class: "head" }, make("h2", { id: "toolbox-title" }, "Tools"), button("Close", close)),
-    make("p", { class: "note" }, "In all figures, tables and queries of this page. The page’s address keeps it."),
+    make("p", { class: "note" }, "Applies to all figures, tables and queries on this page. The page’s address stores it."),
     make("div", { class: "rows" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows.map(({ row }) => row)))),
     make("div", { class: "head" }, button("Copy the link", async () => {
-      status.textContent = (await window.ragrelay.copy(location.href)) ? "The link is copied." : "The browser does not let this page copy.";
+      status.textContent = (await window.ragrelay.copy(location.href)) ? "The link is copied." : "The browser doesn’t allow this page to copy.";
     }), button("Reset", clear)),
     status,
   );

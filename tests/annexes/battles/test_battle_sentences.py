@@ -49,8 +49,8 @@ def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
         battle_answer(study).remark == "Its votes change with the order of the answers for 80% of the pairs with dense."
     )
     assert battle_warnings(study) == [
-        "Battle b: its votes change with the order of the answers for 80% of the pairs with dense. Such a judge shows "
-        "little of which answer is better."
+        "Battle b: its votes change with the order of the answers for 80% of the pairs with dense. Such a judge says "
+        "little about which answer is better."
     ]
     assert battle_warnings(shown(battle_wins=[{**WON, "contradicting": 0.5}])) == []
 
@@ -89,7 +89,7 @@ def test_agreement_stands_beside_what_chance_gives_and_a_panel_names_its_judges(
     assert "ρ = 0.30 [0.01, 0.55]" in sentence.replace("0.300", "0.30").replace("0.010", "0.01").replace(
         "0.550", "0.55"
     )
-    assert sentence.endswith("both decide alike for 70% of the queries that both decide, 64% by chance alone.")
+    assert sentence.endswith("the two agree for 70% of the queries that both decide, 64% by chance alone.")
     pair = {**CELL, "retriever": "dense", "against": "bm25"}
     judges = [{**pair, "quantity": "without", "judge": name, "value": 0.6, "low": 0.52, "high": 0.68} for name in "xy"]
     kappa = {**CELL, "quantity": "kappa", "judge": "x", "other": "y", "value": 0.4, "low": 0.2, "high": 0.6}

@@ -199,7 +199,7 @@ def test_whole_clusters_change(tmp_path: Path):
                 assert key or kept == found["none"], "another configuration left the file"
         found[kind] = [row for row in compare(tmp_path, before, after) if row["quantity"] == "p"]
         page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
-        assert ("The queries come in 10 clusters" in page) == (kind in ("both", "alike"))
+        assert ("The queries form 10 clusters" in page) == (kind in ("both", "alike"))
         assert ("clusters of demo" in page) == bool(names), "data that one study alone has"
     assert found["none"] == found["alone"] and found["none"][0]["p_t"] and found["none"][0]["verdict"] == "better"
     for none, both, alike in zip(found["none"], found["both"], found["alike"], strict=True):
@@ -229,7 +229,7 @@ def test_clusters_of_studies_with_other_queries(tmp_path: Path, sizes: tuple[int
     assert rows and {(row["n"], row["n_unpaired"]) for row in rows} == {("12", "8")}
     qids = pl.read_parquet(sides["before" if sizes[0] == 12 else "after"] / "demo/collection/queries.parquet")["qid"]
     common = len({int(qid) // 3 for qid in qids})
-    assert f"The queries come in {common} clusters" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert f"The queries form {common} clusters" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
 
 
 def test_scores_of_people_in_files_of_other_names(tmp_path: Path):
@@ -372,7 +372,7 @@ def test_other_seeds_are_told_above_the_answer(tmp_path: Path):
     compare(tmp_path, *sides)
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "P is a mean over 3 seeds (1, 2 and 3) in two and over 2 seeds (1 and 3) in one: " in page
-    assert "sampled answers change P for this reason alone" in page
+    assert "because answers are sampled, this alone changes P" in page
 
 
 def test_each_study_s_own_answers_are_on_the_page(tmp_path: Path):
@@ -409,12 +409,12 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
         assert tab.locator(".said").all_inner_texts() == [
-            "P changed for 10 of 20 queries with at least one retriever: answers of two are better with bm25 and "
+            "P changed for 10 of 20 queries with at least one retriever: answers in two are better with bm25 and "
             "dense\n:\n"
             "P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
         title = (
-            "P changed for 10 of 20 queries with at least one retriever: answers of two are better with bm25 and dense"
+            "P changed for 10 of 20 queries with at least one retriever: answers in two are better with bm25 and dense"
         )
         assert tab.title().startswith(f"{title} – ")
         rows = tab.locator("#s1-moved-table tbody tr")
@@ -422,7 +422,7 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         summary = tab.locator("#s1-how").inner_text()
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
-        assert "Over all 12 cells, P is better after in 12, worse in 0 and undecided in 0" in summary
+        assert "Over all 12 cells, after the change P is better in 12, worse in 0 and undecided in 0" in summary
         names = tab.locator("#s1-tests-table tbody tr:not([data-gone]) td:first-child")
         assert set(names.all_inner_texts()) == {"bm25", "dense"}
         steer(tab, "hide=bm25&rename=dense&to=E5")

@@ -59,7 +59,7 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
         effect = ends(row["effect"], None if row["low"] is None else (row["low"], row["high"]))
         assert f"by {effect} " in of_k
         assert f"over the {row['n']} of {row['n_queries']} queries" in of_k
-        assert (f"; the other {rest} say nothing here" in of_k) == (rest > 0)
+        assert (f"; the other {rest} are not used here" in of_k) == (rest > 0)
         assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
             (of_slope,) = [one for one in said if one.startswith(f"{row['intervention']} on") and ", per 0.1" in one]
@@ -96,9 +96,9 @@ def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
                  "answer worse": "worse", "does less": "worse", "beyond the margin": "equivalent",
                  "as much for": "equivalent"}  # fmt: skip
     word = next(word for text, word in sentences.items() if text in first)
-    known = dict.fromkeys(re.findall(r"\d+", first.split("in contexts of ")[1].split(" by ")[0]), word)
+    known = dict.fromkeys(re.findall(r"\d+", first.split("at k = ")[1].split(" with ")[0]), word)
     for clause in rest:
-        parts = re.fullmatch(r"in contexts of ((?:\d+(?:, | and )?)+) (\D+)", clause)
+        parts = re.fullmatch(r"at k = ((?:\d+(?:, | and )?)+) (\D+)", clause)
         assert parts, clause
         ks, text = parts.groups()
         known |= dict.fromkeys(re.findall(r"\d+", ks), short[text])
@@ -111,12 +111,12 @@ def test_several_verdicts_share_a_title() -> None:
     frame = effects_of(made(), definitions=SWAP)
     words = {1: "worse", 3: "better"}
     mixed = frame.with_columns(verdict=pl.col("k").replace_strict(words, return_dtype=pl.String))
-    better = "One relevant passage instead of a non-relevant one makes the answer better in contexts of 3 by bm25"
-    assert effect_answer(study_of(mixed)).strong == f"{better}; in contexts of 1 worse"
+    better = "Replacing a non-relevant passage with a relevant one makes the answer better at k = 3 with bm25"
+    assert effect_answer(study_of(mixed)).strong == f"{better}; at k = 1 worse"
     unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "too few queries"))
-    assert effect_answer(study_of(unknown)).strong == f"{better}; in contexts of 1 too few queries"
+    assert effect_answer(study_of(unknown)).strong == f"{better}; at k = 1 too few queries"
     unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "undecided"))
-    assert effect_answer(study_of(unknown)).strong == f"{better}; in contexts of 1 we do not know"
+    assert effect_answer(study_of(unknown)).strong == f"{better}; at k = 1 we do not know"
 
 
 def test_contexts_that_have_nothing_to_compare_are_told() -> None:

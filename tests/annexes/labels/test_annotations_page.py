@@ -122,9 +122,9 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         "zero) and undefined for p0 (all passages of a query have the same label)."
     )
     assert told[1] == (
-        "demo · lm, choosing the context with the highest precision by a source’s labels, against a random choice of "
-        "2, as p0 makes it: by mean P over up to 36 queries, P is better with erag (0.200 [0.100, 0.300]); it is "
-        "undecided with qrels (0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 "
+        "demo · lm, choosing the context with the highest precision by a source’s labels, compared with a random "
+        "choice of 2 (made by p0): by mean P over up to 36 queries, P is better with erag (0.200 [0.100, 0.300]); it "
+        "is undecided with qrels (0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 "
         "[0.100, 0.300] with erag."
     )
     of_utility = [sentence for sentence in told if ", utility: " in sentence]
@@ -233,7 +233,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     page = render_page(replace(whole, parts=[AnnexPart(read, Labels().page_part, Labels.template, Labels.link)]))
     assert link in page
     assert "1,234" in page and "annotations1-annotations" in page
-    warning = "demo: results from labels of qrels rest on a judge"
+    warning = "demo: results from qrels’s labels depend on a judge"
     first, section = page.index(warning), page.index('id="annotations"')
     assert first < section < page.rindex(warning), "on the first screen, and where it is shown"
     opening = "demo, agreement with human labels (people), Cohen’s κ: qrels 0.10 [0.00, 0.20]."

@@ -68,7 +68,7 @@ def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> 
     for suffix in ("svg", "png", "pdf"):
         assert (report / f"figures/annotations_minilm.{suffix}").stat().st_size > 1000
     page = (report / "index.html").read_text(encoding="utf-8")
-    assert "Whose relevance does the generator use?" in page
+    assert "Whose labels choose better contexts?" in page
     cost = pl.read_csv(optional.results / "small/annotations/cost/demo-lm.csv")
     alone, whole = (cost.filter(what=what).row(0, named=True) for what in ("each passage alone", "end to end"))
     assert (

@@ -29,7 +29,7 @@ from tools.blocks import replaced
 
 pytestmark = pytest.mark.page
 
-DOUBT = "demo: results from labels of grades rest on a judge whose agreement with human labels (people) is "
+DOUBT = "demo: results from grades’s labels depend on a judge whose agreement with human labels (people) is "
 PAIRS = [(f"q{query:02d}", f"d{passage}") for query in range(20) for passage in range(6)]
 Labels = Callable[[int], float | None]
 """The label of a pair by its place in PAIRS; none where it has none."""

@@ -134,8 +134,8 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     assert row["verdict"] == "not beyond P₀"
     gain = prediction_sentences(study).sentences[0]
     assert gain.startswith("No predictor of the gain P − P₀ of a context is worth using in any of 1 cell")
-    assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to say more than P₀ does" in gain
-    assert f"Such is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain
+    assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to add anything to P₀" in gain
+    assert f"An example is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain
 
 
 def test_a_regression_that_follows_p0_alone_is_said_to() -> None:

@@ -41,8 +41,8 @@ def test_the_machine_that_made_them_makes_them_again(copied: Callable[[], Sandbo
     before, files = stores(study), study.contents()
     said = study.snakemake("recheck").stdout
     n = study.distinct_keys()
-    assert f"All {n} answers made again are bit-equal to the stored ones." in said
-    assert f"small · demo-lm: bit-equal: all {n} answers made again" in said
+    assert f"All {n} regenerated answers are bit-equal to the stored ones." in said
+    assert f"small · demo-lm: bit-equal: all {n} regenerated answers" in said
     assert stores(study) == before and study.contents() == files
     rows = read_table(study.results / "recheck/recheck.csv", SUMMARY)
     assert rows.columns == list(SUMMARY) and rows["scorer"].to_list() == study.config["grid"].get("scorers", ["minilm"])
@@ -61,7 +61,7 @@ def test_the_machine_that_made_them_makes_them_again(copied: Callable[[], Sandbo
     record = json.loads((study.results / "recheck/recheck.json").read_text())
     assert json.loads((study.results / "report/provenance.json").read_text())["recheck"] == record
     page = re.sub(r"<[^>]+>", " ", (study.results / "report/index.html").read_text(encoding="utf-8"))
-    assert f"All {n} answers made again are bit-equal to the stored ones" in page
+    assert f"All {n} regenerated answers are bit-equal to the stored ones" in page
     assert study.planned() == {}
     after = study.contents()
     assert {name for name in files if after[name] != files[name]} == LISTED and after.keys() == files.keys()
@@ -143,6 +143,6 @@ def test_imported_answers_are_named_and_start_no_engine(copied: Callable[[], San
     study.write_config()
     assert set(study.planned("recheck")) == {"recheck"}
     said = study.snakemake("recheck").stdout
-    assert "Answers from files cannot be made again.\n" in said
+    assert "Answers from files cannot be regenerated.\n" in said
     assert "theirs: its answers are from files and cannot be made again.\n" in said
     assert read_table(study.results / "recheck/recheck.csv", SUMMARY).is_empty()

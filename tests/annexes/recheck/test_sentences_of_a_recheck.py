@@ -68,9 +68,9 @@ def written(
 def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     said, record = written(tmp_path, False)
     answer, sentence, imported, page = said
-    assert answer == "All 40 answers made again (drawn from 100) are bit-equal to the stored ones."
+    assert answer == "All 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
-    assert sentence.startswith("d · lm: bit-equal: all 40 answers made again (drawn from 100) are the stored ones")
+    assert sentence.startswith("d · lm: bit-equal: all 40 regenerated answers (drawn from 100) match the stored ones")
     assert "exactly 0" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
@@ -82,8 +82,8 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     later = {**NOW, "engines": {"vllm 2.0 on GPU": 40}, "settings": {**CPU["settings"], "model_runner": {"V2": 40}}}
     said, record = written(tmp_path, True, later, ("minilm", "rougeL"), here=33)
     answer, equality, minilm, rouge, _, _ = said
-    assert answer == "30 of 40 answers made again (drawn from 100) are bit-equal to the stored ones."
-    assert "lm: not bit-equal: of 40 answers made again (drawn from 100), 30 are the stored ones (75%" in equality
+    assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
+    assert "lm: not bit-equal: of 40 regenerated answers (drawn from 100), 30 match the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
     assert "; texts that differ share their first 10 tokens (median)" in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
@@ -107,7 +107,7 @@ def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addres
     said, _ = written(tmp_path, True, now, here=33, then=stored)
     place = f"endpoint {' and '.join(addresses)}" if addresses else "an endpoint"
     assert (
-        "Stored: an endpoint (served model m-1, system fingerprint fp_1). Made again on 2026-11-27: "
+        "Stored: an endpoint (served model m-1, system fingerprint fp_1). Regenerated on 2026-11-27: "
         f"{place} (served model m-1, system fingerprint fp_2), software and processor unknown. "
         "Settings that differ: system fingerprint fp_1, now fp_2." in said[1]
     )
@@ -124,7 +124,7 @@ def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path, addresses: list[
     now = {**SERVED, "first_made": NOW["first_made"], "addresses": addresses}
     said, _ = written(tmp_path, False, now, then={**SERVED, "first_made": THEN["first_made"]})
     unnamed = "(served model not given, system fingerprint not given)"
-    assert f"Stored: an endpoint {unnamed}. Made again on 2026-11-27: {named} {unnamed}, sof" in said[1]
+    assert f"Stored: an endpoint {unnamed}. Regenerated on 2026-11-27: {named} {unnamed}, sof" in said[1]
 
 
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
@@ -133,14 +133,14 @@ def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     assert "Asked a second time, in two halves, this machine changes none of its own answers." in said[1]
     assert len(said) == 4 and record["rows"][0]["scorer"] is None
     nothing = {"parts": [], "rows": [], "imported": ["theirs", "others"]}
-    assert recheck_answer(nothing).sentence == "Answers from files cannot be made again."
+    assert recheck_answer(nothing).sentence == "Answers from files cannot be regenerated."
     assert [text.split(":")[0] for text in recheck_sentences(nothing)] == ["theirs", "others"]
     row = {**record["rows"][0], "scorer": "s", "n_scored": 0}
     unscored = recheck_sentences({**record, "rows": [row]})
     assert unscored[1].endswith("no answer has a score then and now.")
     lost = {**row, "n_scored": 5, "n_flips": 0, "margin": 0.02, "n_unpaired": 1, "mean_difference": 0.0}
     assert (
-        "mean P does not change. 1 answer has a score then or now alone."
+        "mean P does not change. 1 answer has a score only then or only now."
         in recheck_sentences({**record, "rows": [lost]})[1]
     )
 

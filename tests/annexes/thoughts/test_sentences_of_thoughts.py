@@ -212,7 +212,7 @@ def test_a_reference_that_knows_the_judgements_is_said_to() -> None:
     kinds = {**grid["kinds"], study.primary["reference"]: "oracle"}
     judged = replace(study, params={**study.params, "grid": {**grid, "kinds": kinds}})
     said = [of_thoughts.thought_answer(judged).sentence, *of_thoughts.thought_sentences(judged)]
-    known = f"with {study.primary['reference']} (of kind oracle, which knows the judgements)"
+    known = f"with {study.primary['reference']} (of kind oracle, which uses the judgements)"
     assert known in said[0] and sum(known in one for one in said) >= 2
     approve(APPROVED / "against-an-oracle.txt", said)
 

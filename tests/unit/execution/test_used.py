@@ -69,6 +69,6 @@ def test_before_the_first_job_there_is_nothing(tmp_path: Path) -> None:
 
 def test_what_killed_attempts_used_is_said_although_they_leave_no_benchmark(benchmarks: Path, tmp_path: Path) -> None:
     used = {"generate_answers": {"gpu_hours": 11.0, "tokens": 5.0}, "judge_answers": {"gpu_hours": 0.0, "tokens": 5.0}}
-    line = "GPU-hours of all attempts, failed ones included: generate_answers 11.00"
+    line = "GPU-hours of all attempts, including failed attempts: generate_answers 11.00"
     assert line in show_used(jobs_used(Benchmarks(str(benchmarks))), used).splitlines()
     assert show_used(jobs_used(Benchmarks(str(tmp_path / "none"))), used) == line

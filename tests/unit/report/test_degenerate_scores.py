@@ -61,7 +61,7 @@ def checked_sentences(section: Section, judged: bool, n: int) -> list[str]:
     for sentence in said:
         assert not re.search(r"\b(nan|inf|None|null)\b", sentence), sentence
         assert n > 1 or not re.search(r"\[−?\d", sentence), sentence
-        assert n >= 5 or not re.search(r"differ for 0 of|differ \(0\)|constant$|here is one", sentence), sentence
+        assert n >= 5 or not re.search(r"differ for 0 of|differ \(0\)|constant$|study has one", sentence), sentence
         assert n >= 12 or not re.search(r"beats? zero-shot|Passages make|gives better answers in", sentence), sentence
     return said
 
@@ -135,7 +135,7 @@ def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path
     section = section_of(degenerate(shape("token_f1"), "missing with one retriever", 16), tmp_path, resamples=30)
     assert conclusions(section)[0] == "We cannot tell: no query has a score with both dense and bm25."
     alone = replace(section, primary=None)
-    assert conclusions(alone)[0] == "Needs two retrievers; here is one."
+    assert conclusions(alone)[0] == "Needs two retrievers; this study has one."
     nothing = section_of(degenerate(shape("token_f1"), "everything missing", 16), tmp_path / "all", resamples=30)
     assert conclusions(nothing)[1] == "We cannot tell: no query has scores with two different rankings."
     assert conclusions(nothing)[0] == "We cannot tell: no query has a score with both dense and bm25."

@@ -621,7 +621,7 @@ def against_the_reference(a: Again) -> list[str]:
             fallen += [name] if undone(values, word, level, MARGIN) else []
             side = next((side for side in ("better", "worse", "too few") if word.startswith(side)), "undecided")
             sides[side].append(name)
-    texts = {"better": "better {}", "worse": "worse {}", "undecided": "{} undecided", "too few": "{} too few"}
+    texts = {"better": "better {}", "worse": "worse {}", "undecided": "undecided {}", "too few": "too few {}"}
     said = [texts[side].format(joined(names)) for side, names in sides.items() if names]
     undecided = [*sides["undecided"], *sides["too few"]]
     fallen = sorted((name for name in fallen if name not in undecided), key=lambda name: name in sides["worse"])
@@ -660,7 +660,7 @@ def other_cells(a: Again) -> list[str]:
     for ordering, grade in sorted(others, key=order.index):
         values, found, word = a.against(a.k, ordering, grade)
         if found and side(word) != side(a.primary[2]):
-            unknown = "too few" if word == "too few queries" else "better undecided"
+            unknown = "too few" if word == "too few queries" else "undecided better"
             text = (unknown, f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
             found = found if sign > 0 else (-found[1], -found[0])
             level = a.level(a.k, ordering, grade=grade)
@@ -1381,8 +1381,8 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
     assert said == {name: f"{n} queries" if retriever else "" for name, n in sizes.items()}
     assert sizes.get(retriever, 27) == 27 and {*sizes.values()} == ({27, 36} if retriever else {36})
     both = {(True, "dense"): "27", (True, "nrel"): "36"}.get((baseline, retriever), "27 to 36")
-    rest = "; a gain is over a row’s queries; nDCG@5 is over all with P or P₀" if baseline else ""
-    remark = f"A difference between retrievers is over the {both} queries that both have{rest}."
+    rest = "; a gain covers the row’s queries; nDCG@5 covers all queries with P or P₀" if baseline else ""
+    remark = f"A difference between retrievers covers the {both} queries that both have{rest}."
     assert (remark in table["remark"]) == bool(retriever)
     assert retriever or "difference between" not in table["remark"]
 

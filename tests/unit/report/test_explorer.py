@@ -76,7 +76,7 @@ def test_thoughts_are_written_once_and_only_where_there_are_any(folder: Path, tm
 def test_the_explorer_shows_each_generators_prompt_template(folder: Path, tmp_path: Path) -> None:
     study = read_study(**write_study(tmp_path / "study", n=8))
     study = replace(study, explorer=[folder / "explorer/demo"] * len(study.sections))
-    assert "The prompt template" not in render_page(study)
+    assert "Prompt template" not in render_page(study)
     prompts = {"lm": {"kshot": f"{{contexts}} Answer {SCRIPT}:"}, "other": {"zeroshot": "Answer:"}}
     tree = html.fromstring(render_page(replace(study, prompts=prompts)))
     shown = {
@@ -84,7 +84,7 @@ def test_the_explorer_shows_each_generators_prompt_template(folder: Path, tmp_pa
         for fold in tree.xpath("//details[@id='explorer']//details[dl]")
     }
     assert shown == {
-        "The prompt template of lm": [f"{{contexts}} Answer {SCRIPT}:"], "The prompt template of other": ["Answer:"],
+        "Prompt template for lm": [f"{{contexts}} Answer {SCRIPT}:"], "Prompt template for other": ["Answer:"],
     }  # fmt: skip
 
 
@@ -378,12 +378,12 @@ def test_queries_are_sorted_filtered_searched_and_every_state_is_a_link(browser:
         becomes(tab, "document.querySelector('[name=query]').options.length === 3")
         tab.select_option("select[name=query]", "1")
         tab.wait_for_selector("#explored[data-qid='2']")
-        tab.locator("summary", has_text="Difference of the answers").click()
-        assert "The same answer." in tab.locator(".difference").inner_text()
+        tab.locator("summary", has_text="Differences between the answers").click()
+        assert "Identical answers." in tab.locator(".difference").inner_text()
         sent = tab.evaluate("location.hash")
         tab.fill("input[name=search]", "no such words")
         assert shown_queries(tab) == []
-        assert tab.locator("#explorer-status").inner_text() in ("0 of 3 queries.", "No query is like this.")
+        assert tab.locator("#explorer-status").inner_text() in ("0 of 3 queries.", "No query matches.")
     for part in ("search=HEART", "show=better", "against=zeroshot", "inside=1", "query=2", "sort=loss"):
         assert part in sent
     again = browser.new_page()
@@ -410,7 +410,7 @@ def test_the_difference_of_two_answers_marks_the_words_of_one_alone(browser: Any
     with opened(browser, other) as tab:
         tab.select_option("select[name=query]", "0")
         tab.wait_for_selector("#explored[data-qid='1']")
-        tab.locator("summary", has_text="Difference of the answers").click()
+        tab.locator("summary", has_text="Differences between the answers").click()
         first = tab.locator(".difference li").first
         assert first.locator("del").all_inner_texts() == [" strong", " no"]
         assert first.locator("ins").all_inner_texts() == [" a"]

@@ -155,11 +155,11 @@ def test_mixtures_are_told_by_generator() -> None:
     before = {"generator": "lm", "engines": {"vllm 1 on H100": 7}}
     assert mixed_engines([one, other, before]) == ""
     assert mixed_engines([one, two, before]) == (
-        "Answers of one generator come from several model runners of vLLM: lm (V1: 4 answers; V2: 1,000 answers)."
+        "One generator’s answers come from several vLLM model runners: lm (V1: 4 answers; V2: 1,000 answers)."
     )
     elsewhere = {**before, "engines": {"vllm 1 on A100": 7}}
     assert mixed_engines([one, other, elsewhere]) == (
-        "Answers of one generator come from several engines or devices: "
+        "One generator’s answers come from several engines or devices: "
         "lm (vllm 1 on H100: 4 answers; vllm 1 on A100: 7 answers)."
     )
 
@@ -183,5 +183,5 @@ def test_of_brought_answers_nothing_is_shown_or_said_of_engines(tmp_path: Path) 
     assert [column.title for column in shown["stages"].columns] == ["stage", "jobs", "seconds", "longest job, s"]
     uncounted = replace(study, provenance={"jobs": [{"prompt_tokens": None, "made": 2}, {"made": 1}]})
     assert origin(uncounted)["totals"] == [("made", "3"), ("prompt tokens", "–")]
-    said = "All answers of a generator come from one version of one engine"
+    said = "Each generator’s answers all come from the same engine version"
     assert said in render_page(study) and said not in render_page(brought)

@@ -158,7 +158,7 @@ def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     unseen = headline(section, "gain", "lenient-unseen").filter(retriever="rel").row(0, named=True)
     said = f"With rel, the reference nearest to the answer was in the context for {100 * share:.0f}% of the answers to"
     assert f"{said} 36 queries" in text
-    assert f"its mean gain is {unseen['mean_difference']:.3f} [" in text
+    assert f"the mean gain is {unseen['mean_difference']:.3f} [" in text
     tests = section["significance"].filter(pl.col("references").is_in(section.grades))
     # The two orderings at k = 1 are one test of †, and no test of ‡.
     twice = tests.filter(pl.col("k") == 1, pl.col("mark") == "†", pl.col("ordering") == "ascending")
@@ -262,7 +262,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     assert won.startswith("Answers from bm25 are better than from dense, although dense ranks better: ")
     assert "[−" in won if row["high"] > 0 else "[−" not in won
     assert saying(verdict=pl.lit("not better")).startswith(
-        "Answers from bm25 are at most 0.02 (the margin) worse than from dense; "
+        "Answers from bm25 are at most 0.02 (margin) worse than from dense; "
     )
     none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
                   reason=pl.lit("fewer than 5 queries"), remark=pl.lit("4 queries, 12 needed"))  # fmt: skip
@@ -314,8 +314,8 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "80% of such studies would find a true difference in P between dense and bm25 of 0.12. Query types rarer "
-        "than about 1 in 12 may be missing from a sample of 35."
+        "a study of this size has an 80% chance of detecting a true difference in P between dense and "
+        "bm25 of 0.12. Query types rarer than about 1 in 12 may be missing from a sample of 35."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
@@ -350,7 +350,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
         schema_overrides={"k": pl.Int64},
     )  # fmt: skip
     (said,) = relay_with_holes(facts_of(changed(section, holes=table)))
-    assert "per 0.1 of nDCG@5 runs from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
+    assert "per 0.1 of nDCG@5 would range from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
     assert said.endswith(
         "The answer “answers improve more where rankings improve more” stays the same under all labels tried."
     )
@@ -361,7 +361,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
     (said,) = relay_with_holes(facts_of(changed(section, holes=low)))
-    assert said.endswith("would change: “we do not know” at the lowest.")
+    assert said.endswith("would change: “we do not know” with the labels for the lowest slope.")
     assert relay_with_holes(facts_of(section)) == []
     assert relay_with_holes(facts_of(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64))))) == []
 
@@ -378,7 +378,7 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
     rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
     value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
     assert saying("above zero", "above zero").startswith(
-        f"They do with bm25 and dense: Spearman’s ρ of nDCG@5 and utility {value} ["
+        f"They do with bm25 and dense: Spearman’s ρ between nDCG@5 and utility {value} ["
     )
     assert saying("above zero", "undecided").startswith("They do with bm25; we do not know with dense: ")
     assert saying("undecided", "undecided").startswith("We do not know, for either: ")
@@ -408,12 +408,12 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
         return said.sentence
 
     values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
-    rho = "Spearman’s ρ of nDCG@5 and utility 0.31 to 0.52"
-    holm = " Verdicts are after Holm’s correction, and difficulty may be the cause."
+    rho = "Spearman’s ρ between nDCG@5 and utility 0.31 to 0.52"
+    holm = " Verdicts use Holm’s correction, and difficulty may be the cause."
     assert saying(["above zero"] * 4, values, [36] * 4) == f"They do, with all: {rho}, 36 queries.{holm}"
     assert saying(["above zero"] * 4, values, [36, 30, 35, 36]) == f"They do, with all: {rho}, 30 to 36 queries.{holm}"
     assert saying(["undecided"] * 4, [-0.1, *values[1:]], [36] * 4) == (
-        "We do not know, for any of 4 retrievers: Spearman’s ρ of nDCG@5 and utility −0.10 to 0.52, 36 queries."
+        "We do not know, for any of 4 retrievers: Spearman’s ρ between nDCG@5 and utility −0.10 to 0.52, 36 queries."
     )
     mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
     assert mixed == (
@@ -427,14 +427,14 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
     said = ranked_well(facts_of(changed(five, correlation=above))).sentence
     queries = headline(section, "correlation")["n"][0]
     assert said == (
-        "They do with 4 of 5 retrievers: Spearman’s ρ of nDCG@5 and utility 0.40, none with 1 retriever, "
+        "They do with 4 of 5 retrievers: Spearman’s ρ between nDCG@5 and utility 0.40, none with 1 retriever, "
         f"{queries} queries.{holm}"
     )
 
 
 def test_an_oracle_in_the_first_answer_is_not_left_out(study: ReportedStudy):
     section = study.sections[0]
-    where = "k = 5 unless said otherwise, descending order, lenient references"
+    where = "k = 5 unless stated otherwise, descending order, lenient references"
     assert scope(section) == f"{where}; without oracles. Brackets: 95% intervals."
     pair = section.primary
     assert pair is not None
@@ -486,7 +486,10 @@ def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: Re
     other = section["utility"].with_columns(mean_p=pl.when(bm25).then(pl.lit(0.123)).otherwise("mean_p"))
     fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
     said = lead(facts_of(changed(section, utility=other, gain=fewer)), 0, False, [])["table"]["remark"]
-    assert "P is over the queries that also have P₀ (33 with bm25), in the figure over all with P." in said
+    assert (
+        "Here, P covers only queries that also have P₀ (33 with bm25); in the figure, it covers all queries with P."
+        in said
+    )
     assert "in the figure" not in lead(facts_of(section), 0, False, [])["table"]["remark"]
 
 
@@ -567,14 +570,14 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     ]  # fmt: skip
     alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
     assert [one.sentence for one in answers(facts_of(alone))][:2] == [
-        "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
+        "Needs two retrievers; this study has one.", "Needs two rankings; this study has one.",
     ]  # fmt: skip
     for names, said in (
         (["dense"], "one: dense shows another retriever’s ranking, with changed texts."),
         (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings, with changed texts."),
     ):
         of_processors = replace(empty, grid=processed(empty.grid, *names))
-        assert of_relay(of_processors) == f"Needs two rankings; here is {said}"
+        assert of_relay(of_processors) == f"Needs two rankings; this study has {said}"
     constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
     assert (
         answers(facts_of(changed(section, correlation=constant)))[2].sentence
@@ -657,7 +660,7 @@ def test_few_queries_at_a_position_are_those_of_a_retriever_that_is_named(study:
     few = section["positions"].with_columns(pl.when(here).then(4).otherwise(50).alias("n"))
     said = " ".join(answer_findings.findings_on_answers(changed(section, positions=few)).limits)
     assert "With nrel, only 4 queries have a relevant passage at position 2 of the prompt." in said
-    assert "here with 1 retriever." in said
+    assert "this affects 1 retriever." in said
     many = changed(section, positions=few.with_columns(n=pl.lit(50)))
     assert "relevant passage at position" not in " ".join(answer_findings.findings_on_answers(many).limits)
 

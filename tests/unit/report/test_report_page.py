@@ -200,7 +200,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
         assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
         assert tab.evaluate("window.hacked") is None
         assert tab.locator("img").count() == 0
-        assert tab.title() == f"Needs two retrievers; here is one – {HOSTILE} – ragrelay"
+        assert tab.title() == f"Needs two retrievers; this study has one – {HOSTILE} – ragrelay"
         assert HOSTILE in column(tab, "s1-table1-table", 0)
         assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
         assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()
@@ -273,7 +273,7 @@ def test_of_many_queries_the_first_are_listed_and_the_others_found(browser: Any,
         options = tab.locator("select[name=query] option")
         assert options.count() == 500
         assert tab.inner_text("#explorer-rest") == (
-            "The first 500 of 501 queries are listed: search or filter for others."
+            "The list shows the first 500 of 501 queries. Search or filter to find others."
         )
         tab.fill("#explorer-choice input[name=search]", "1500")  # the last of them
         assert options.count() == 1 and options.first.inner_text().strip().startswith("1500")
@@ -299,7 +299,7 @@ def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypa
         assert f'id="s{place}-table1-table"' in text
     assert '<p class="facts note">2 datasets · ' in text and "demo-lm, scored by minilm</p>" in text
     assert text.count("The figure shows an evenly drawn sample of the queries") == 4
-    assert "162 more rows are in the CSV file" in text  # 192 correlations, of which 300 / 2 / 5 are shown
+    assert "The CSV file has 162 more rows" in text  # 192 correlations, of which 300 / 2 / 5 are shown
 
 
 def test_the_first_screen_has_the_first_answer_of_every_scorer(tmp_path: Path):

@@ -163,7 +163,7 @@ def test_the_tools_fit_and_break_no_rule_of_accessibility(
         assert violations(tab) == []
         tab.get_by_label("Name of rel").fill("dense")
         tab.keyboard.press("Enter")
-        assert "Another retriever has the name dense." in tab.locator("#toolbox").inner_text()
+        assert "Another retriever is already named dense." in tab.locator("#toolbox").inner_text()
         assert "rename" not in tab.evaluate("location.hash")
         tab.emulate_media(media="print", reduced_motion="reduce")
         assert tab.locator(".opener:visible, #toolbox:visible, .menu:visible").count() == 0

@@ -1,4 +1,4 @@
-"""State findings on the answers themselves: ordering, variation over seeds, ends, blanks, cost."""
+"""State findings on the answers themselves: ordering, variation over seeds, how answers end, blanks, cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +16,11 @@ from ragrelay.report.facts import facts_of
 NOTEWORTHY = 0.005
 """Shares below this round to less than 1% and are not mentioned."""
 NO_SCORE = "have no score, and the results leave them out"
-"""What becomes of missing answers."""
+"""How the results treat missing answers."""
 
 
 def findings_on_answers(section: Section) -> Findings:
-    """State findings on the answers over the whole grid; those on ordering at the largest k and the first grade."""
+    """State findings on the answers in all cells; findings on ordering are at the largest k and the first grade."""
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
@@ -56,8 +56,8 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}), and queries for the rest; the mean over {seeds} seeds has a reliability of "
-        f"{number(most['reliability'], 2)} there."
+        f"{most['retriever']}), and queries for the rest; there, the mean over {seeds} seeds has a reliability of "
+        f"{number(most['reliability'], 2)}."
     ]
 
 
@@ -77,9 +77,9 @@ def _cost(section: Section) -> list[str]:
 
 
 def ends(section: Section) -> dict[str, float]:
-    """Return noteworthy shares of answers that did not end by themselves, by the phrase for each way of ending.
+    """Return noteworthy shares of answers that did not end by themselves, keyed by a phrase for how they ended.
 
-    Missing answers count, but have not ended in any way. If a file scores some answers, only these count.
+    Missing answers count in the total, but not as ended. If a file scores only some answers, only these count.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -90,12 +90,12 @@ def ends(section: Section) -> dict[str, float]:
 
 
 def counted_answers(section: Section, of_all: str = "all answers") -> str:
-    """Name the answers that `ends` counts, ``of_all`` if they are all."""
+    """Name the answers that `ends` counts: ``of_all`` if it counts all."""
     return f"the {counted(section.scored['n'], 'scored answer')}" if section.scored else of_all
 
 
 def missing(section: Section) -> str:
-    """Return the share of answers that are missing, or their number where few are; empty if none is."""
+    """Return the share of missing answers, or their number if there are few; empty if none is missing."""
     sums = facts_of(section).answers
     many = sums["missing"] >= NOTEWORTHY * sums["n"]
     return "" if not sums["missing"] else share(sums["missing"] / sums["n"]) if many else count(sums["missing"])
@@ -108,8 +108,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"In {share(same / several)} of the cells and queries with several seeds, all seeds gave the same answer "
-        f"({count(same)} of {count(several)}): there, more seeds add nothing."
+        f"For {share(same / several)} of all pairs of cell and query with several seeds, all seeds gave the same "
+        f"answer ({count(same)} of {count(several)}); for these, more seeds add nothing."
     ]
 
 
@@ -136,8 +136,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Don’t compare utility by position (under Answers) where fewer than "
-        f"30 queries have one there, here with {counted(where, 'retriever')}."
+        f"position {row['position']} of the prompt. Don’t compare utility by position (under Answers) at positions "
+        f"where fewer than 30 queries have one; this affects {counted(where, 'retriever')}."
     ]
 
 

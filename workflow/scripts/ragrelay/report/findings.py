@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 def summary(study: ReportedStudy) -> list[str]:
-    """Say what the study asks, and the size of its grid."""
+    """State the study's question and the size of its grid."""
     grid = study.grid
     datasets = list(dict.fromkeys(section.dataset for section in study.sections))
     generators = list(dict.fromkeys(section.generator for section in study.sections))
@@ -54,7 +54,7 @@ def summary(study: ReportedStudy) -> list[str]:
 
 
 def findings(section: Section) -> Findings:
-    """State findings in the cell of the primary comparison, and over the whole grid."""
+    """State findings in the primary comparison's cell, and over all cells."""
     grid = section.grid
     ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
@@ -95,7 +95,8 @@ def findings(section: Section) -> Findings:
         *(["Only one seed was used, so the study doesn’t show how much answers to one prompt vary with the seed."]
           if len(grid.seeds) == 1 else []),
         f"A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
-        f"to answer. Comparing the contexts of one query only rules out this cause; {verdict_sentences.CAUSE}.",
+        f"to answer. Comparing the contexts of the same query rules out only this explanation; "
+        f"{verdict_sentences.CAUSE}.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)
 
@@ -109,7 +110,7 @@ def unscored(study: ReportedStudy, section: Section) -> list[str]:
         return []
     return [
         f"{counted(number, 'answer has', 'answers have')} no score by {section.scorer}, because there is no context, "
-        f"sentence or nugget to ask about (see Left out). The results leave them out."
+        f"sentence or nugget to ask about (see Left out). The results exclude them."
     ]
 
 
@@ -143,7 +144,7 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     on_all, on_unseen = (frame.row(0, named=True) for frame in own)
     gain = with_interval(on_unseen["mean_difference"], on_unseen["low"], on_unseen["high"])
     return [
-        f"{sentence}: against references that were not in the context, its mean gain is {gain} over "
+        f"{sentence}: against references that were not in the context, the mean gain is {gain} over "
         f"{counted(on_unseen['n'], 'query', 'queries')} instead of {number(on_all['mean_difference'])}."
     ]
 
@@ -169,6 +170,6 @@ def _missing(cells: list[Row], relative: bool) -> list[str]:
     parts = [f"up to {counted(null, 'query', 'queries')} without a utility, because {why}"] if null else []
     parts += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
               ] if low else []  # fmt: skip
-    parts += [f"up to {counted(empty, 'query', 'queries')} for which nothing was found, whose P is P₀"
+    parts += [f"up to {counted(empty, 'query', 'queries')} without any retrieved passage, whose P is P₀"
               ] if empty else []  # fmt: skip
     return [f"A cell has {listing(parts)}."] if parts else []

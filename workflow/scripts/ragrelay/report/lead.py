@@ -25,11 +25,11 @@ REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
-OF_ALL, WITHOUT_ZEROSHOT = "all answers (every k and retriever, zero-shot too)", "all answers (every k and retriever)"
+OF_ALL, WITHOUT_ZEROSHOT = "all answers (all k and retrievers, with zero-shot)", "all answers (all k and retrievers)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 LEVEL = 0.951
-"""Above this, an interval's level is written: the first screen's others have 95%."""
+"""An interval with a higher level shows it: all others on the first screen have 95%."""
 
 
 def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, object]]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def scope(section: Section) -> str:
     left = "; without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
         left = "; only the first answer compares oracles"
-    where = f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}"
+    where = f"k = {count(k)} unless stated otherwise, {ordering} order, {references} references{left}"
     return f"{where}. Brackets: 95% intervals."
 
 
@@ -82,7 +82,7 @@ def figure_title(facts: Facts) -> str:
             name = some[0].retriever if some[0].better else some[0].against_retriever
             parts.append(f"{text.format(name)} at k = {_ks(some)}")
     if not parts:
-        return "Quality of the answers, P, against passages in the context, k"
+        return "Answer quality P against k, the number of passages in the context"
     few = [row for row in rows if row.verdict == TOO_FEW]
     open_at = [row for row in rows if not row.better and not row.worse and row not in few]
     parts += [f"at k = {_ks(open_at)} we do not know"] if open_at else []
@@ -90,7 +90,7 @@ def figure_title(facts: Facts) -> str:
 
 
 def figure_remark(facts: Facts) -> str:
-    """Say at which k the difference that figure_title tells of does not stand; empty if it stands."""
+    """Name each k at which the verdict in figure_title does not stand; empty if all stand."""
     decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
     fallen = [row for row in decided if row.stands is False]
     return would_undo(f"the verdict at k = {_ks(fallen)}") if fallen else ""
@@ -162,12 +162,16 @@ def table(facts: Facts) -> dict[str, Any]:
 
 
 def _other_queries(facts: Facts) -> str:
-    """Say over which queries the table's P is, if the figure has another P for the same retriever and k."""
+    """Name the queries that the table's P covers, if the figure has a different P for the same retriever and k."""
     k, gains = facts.where["k"], facts.gains
     drawn = {name: number(mean.value, 2) for name, line in facts.means.items() for mean in line if mean.k == k}
     other = [name for name, p in drawn.items() if name in gains and p != number(facts.quality[name].mean_p, 2)]
     counts = listing([f"{count(gains[name].n)} with {name}" for name in other])
-    return f"P is over the queries that also have P₀ ({counts}), in the figure over all with P." if other else ""
+    return (
+        f"Here, P covers only queries that also have P₀ ({counts}); in the figure, it covers all queries with P."
+        if other
+        else ""
+    )
 
 
 def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
@@ -180,9 +184,9 @@ def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     for row in rows:
         row["queries"] = counted(row["n"], "query", "queries") if row["n"] is not None else ""
     least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
-    said = [f"A difference between retrievers is over the {least}{counted(max(paired), 'query', 'queries')} that both "
+    said = [f"A difference between retrievers covers the {least}{counted(max(paired), 'query', 'queries')} that both "
             "have"] if paired else []  # fmt: skip
-    said += ["a gain is over a row’s queries", f"{measure} is over all with P or P₀"] if measure else []
+    said += ["a gain covers the row’s queries", f"{measure} covers all queries with P or P₀"] if measure else []
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 
@@ -217,15 +221,13 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
             n < REPRESENTATIVE) else ""  # fmt: skip
         least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)
         between = f"between {pair.retriever} and {pair.against_retriever}"
-        text = f"80% of such studies would find a true difference in P {between} of {least}.{rare}"
+        text = f"a study of this size has an 80% chance of detecting a true difference in P {between} of {least}.{rare}"
         lines.append(Warned(counted(n, "query", "queries"), text, (pair,)))
     lines += _other_cells(facts)
     lines += _copying(facts)
     needed = relay.ADJUSTED_AT_LEAST if section.baseline else relay.DIFFERING_AT_LEAST
     lines += [
-        Warned(
-            f"k = {k}", f"too few queries to tell of relay: {verdict_sentences.why_no_slope(slopes)}.", tuple(slopes)
-        )
+        Warned(f"k = {k}", f"too few queries to assess relay: {verdict_sentences.why_no_slope(slopes)}.", tuple(slopes))
         for k, slopes in facts.too_few_at.items()
         if min(slope.n for slope in slopes) < min(n, needed)
     ]
@@ -251,11 +253,11 @@ def _pair(section: Section) -> list[Warned]:
     pair = section.primary
     if pair is None or len(section.rankings) < 3:
         return []
-    why, other = "which the configuration names", ""
+    why, other = "as set in the configuration", ""
     if not section.named_pair:
         own = pair.reference == section.reference_retriever
-        why = "the first retriever of the grid and the reference retriever" if own else "the first two of the grid"
-        other = " Another can be named before there are answers: analysis.primary, with retriever and reference."
+        why = "the grid’s first retriever and the reference retriever" if own else "the grid’s first two retrievers"
+        other = " To choose another pair, set analysis.primary (retriever and reference) before there are answers."
     alone = "Its interval is not corrected for other pairs."
     return [Warned("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
@@ -266,8 +268,8 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
     named = {
         "answers are better with {}": [row for row in rows if row.better],
         "answers are worse with {}": [row for row in rows if row.worse],
-        "with {} we do not know": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
-        f"with {{}} there are {TOO_FEW} to say": [row for row in rows if row.verdict == TOO_FEW],
+        "we do not know for {}": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
+        f"there are {TOO_FEW} to say for {{}}": [row for row in rows if row.verdict == TOO_FEW],
     }
     parts = [text.format(listing([row.retriever for row in some])) for text, some in named.items() if some]
     if facts.section.primary is None or not parts:
@@ -278,14 +280,14 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
 
 
 def _other_cells(facts: Facts) -> list[Warned]:
-    """Warn of orderings, and of grades of references, with which the primary pair's conclusion differs."""
+    """Warn of orderings and reference grades for which the primary pair's conclusion differs."""
     ordering, k, references = facts.where.values()
     here, lines = facts.pair_by_k.get(k), []
     for row in facts.pair_by_cell.values() if here else ():
         alike = (row.ordering == ordering) + (row.references == references)
         if row.k == k and alike == 1 and row.low is not None and here is not None and _side(row) != _side(here):
             text = f"{row.retriever} is better" if row.better else f"{row.against_retriever} is better"
-            unknown = TOO_FEW if row.verdict == TOO_FEW else "which is better is not known"
+            unknown = TOO_FEW if row.verdict == TOO_FEW else "we do not know which is better"
             text = text if row.better or row.worse else unknown
             wider = f" ({share(row.level, 1)} interval)" if row.level and row.level > LEVEL else ""
             numbers = f"{short(row.mean_difference or 0.0, row.low, row.high)}{wider}"
@@ -323,7 +325,10 @@ def counted_where(section: Section) -> str:
     """Say which rows the headings of the parts COUNTING count."""
     ordering, _, references, _ = section.lead.values()
     oracles = ", without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
-    return f"The title counts {ordering} order and {references} references at every k{oracles}; the tables have all."
+    return (
+        f"The title counts only cells with {ordering} order and {references} references, at every k{oracles}; the "
+        "tables have all cells."
+    )
 
 
 def headings(facts: Facts) -> dict[str, str]:
@@ -387,12 +392,12 @@ def _change(section: Section, retriever: str) -> float | None:
 
 
 def _decided(tests: pl.DataFrame) -> bool:
-    """Return whether any of ``tests``, of enough queries, has an interval from which its verdict is read."""
+    """Return whether any of ``tests`` has enough queries and an interval that gives its verdict."""
     return not tests.filter(pl.col("low").is_not_null(), pl.col("verdict") != TOO_FEW).is_empty()
 
 
 def _besides(tests: pl.DataFrame) -> str:
-    """Say how many of ``tests`` have no interval, if any, besides those of too few queries."""
+    """Say how many of ``tests`` have no interval, if any, not counting tests with too few queries."""
     return _untested(tests.filter(pl.col("low").is_null(), pl.col("verdict") != TOO_FEW).height)
 
 
@@ -404,9 +409,10 @@ def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
     of_what: str = "combinations of retriever and k", tested: pl.DataFrame | None = None,
 ) -> str:  # fmt: skip
-    """Say in how many cells the verdict is one ``of`` those.
+    """Say how many cells have one of the verdicts ``of``.
 
-    With ``less``, also in how many it is one of the ``other``, and of how many ``tested`` ones neither, and why.
+    With ``less``, also say how many have one of the verdicts ``other``, and how many of the ``tested`` have neither,
+    and why.
     """
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))

@@ -1,4 +1,4 @@
-"""Say how many answers are missing where they are many, for the head of a page and the end of a run."""
+"""Warn of many missing answers, at the top of a page and at the end of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,13 +24,13 @@ ABSENT = "absent"
 """The column of with_absent, and the reason for these answers."""
 WHY = {
     ABSENT: "no line in the file",
-    THINKING: "the thought before it did not end",
+    THINKING: "unfinished thought",
     IMPORTED_MISSING: "missing in the file",
     "content_filter": "prompt or answer stopped by the endpoint's filter",
     "too long": "prompt too long for the endpoint",
     "refused": "prompt refused by the endpoint",
 }
-"""What finish_reasons of missing answers mean, besides those that engines give."""
+"""Meanings of missing answers' finish_reasons, except those that engines give."""
 MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
 
@@ -38,7 +38,7 @@ MANY = 0.1
 def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
     """Return a sentence per dataset and generator with many missing answers.
 
-    ``lengths``: the rows of a file each; ``left_out``: records of left_out.json.
+    ``lengths``: one frame per file; ``left_out``: records of left_out.json.
     """
     sentences = []
     for cells in (with_absent(each, left_out) for each in lengths):
@@ -62,7 +62,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Add to ``n`` of ``lengths`` the answers that have no line in an imported file, and their number as ``absent``.
+    """Add answers without a line in an imported file to ``n`` in ``lengths``, and their number as ``absent``.
 
     Queries for which the retriever's run has nothing need no answer (P = P₀), and zero-shot answers may all be absent.
     """
@@ -86,7 +86,7 @@ def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) ->
 
 
 def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str, absent: int = 0) -> str:
-    """Return why answers of a generator to a dataset are missing, with counts in brackets; empty if nothing says.
+    """Return why a generator's answers to a dataset are missing, with counts; empty if no reason is known.
 
     ``absent``: how many have no line in an imported file.
     """
@@ -100,7 +100,7 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return what a run says at its end: sentences of ``missing_answers``, ``warnings``, and warnings about data.
+    """Return the lines that end a run: sentences of ``missing_answers``, ``warnings``, and warnings about data.
 
     ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
     """

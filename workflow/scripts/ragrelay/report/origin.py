@@ -24,11 +24,11 @@ LEFT_OUT = {
 }
 MIXED = {
     "engines": "engines or devices",
-    "model_runner": "model runners of vLLM",
+    "model_runner": "vLLM model runners",
     "attention_backend": "attention backends",
-    "batch_invariant": "settings of batch invariance",
-    SERVED: "models that an endpoint's replies name",
-    SYSTEM: "systems of an endpoint (system_fingerprint)",
+    "batch_invariant": "batch-invariance settings",
+    SERVED: "models named in an endpoint's replies",
+    SYSTEM: "endpoint systems (system_fingerprint)",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
@@ -81,7 +81,7 @@ def _written(value: object) -> str:
 
 
 def _hours(generators: Records) -> str:
-    """Return what the hours of jobs with an engine are called: on a CPU they are those of the whole machine.
+    """Return the name for the hours of jobs with an engine: on a CPU, they are machine-hours.
 
     A device is known if the study's last run made answers.
     """
@@ -90,7 +90,7 @@ def _hours(generators: Records) -> str:
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Return receipts of generation as the page shows them, without errors; version 0.1.0 said held, not cached."""
+    """Return generation receipts as the page shows them, without errors; version 0.1.0 wrote held for cached."""
     return [
         {"cached" if name == "held" else name: value for name, value in job.items() if name != "over_window"}
         for job in jobs
@@ -114,7 +114,7 @@ def mixed_engines(jobs: Records) -> str:
             for name, values in generators.items()
             if len(values) > 1
         ]
-        sentences += [f"Answers of one generator come from several {what}: {', '.join(parts)}."] if parts else []
+        sentences += [f"One generator’s answers come from several {what}: {', '.join(parts)}."] if parts else []
     return " ".join(sentences)
 
 
@@ -131,6 +131,6 @@ def stage_table(stages: Records, hours: str) -> Table:
     columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
                Column("requested, min", True), Column("CPU seconds", True), Column("peak memory, MiB", True),
                Column("requested, MB", True), Column(hours, True), Column(f"planned {hours}", True),
-               Column("prompt tokens", True), Column("of them cached", True),
+               Column("prompt tokens", True), Column("cached prompt tokens", True),
                Column("answer tokens", True)]  # fmt: skip
-    return Table(columns, rows, title="Time, memory and tokens per stage, as its jobs last ran")
+    return Table(columns, rows, title="Time, memory and tokens per stage, from each job’s last run")

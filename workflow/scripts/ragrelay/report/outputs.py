@@ -119,14 +119,14 @@ PARTS = {
     "relay": Part(
         "Relay",
         "For two retrievers, this compares each query’s difference in P with its difference in {measure}@k, over "
-        "queries whose contexts differ. It doesn’t say whose answers are better on average.",
+        "queries whose contexts differ. It doesn’t show whose answers are better on average.",
     ),
     "table": Part("{quantities} by retriever, ordering and k"),
     "relayed": Part("{Quantity} and the ranking of the context"),
     "within": Part(
         "Contexts of one query",
-        "This compares the contexts that different retrievers give the same query: does the better ranked one get the "
-        "better answer?",
+        "This compares the contexts that different retrievers give the same query: does the better-ranked context get "
+        "the better answer?",
     ),
     "tests": Part("Tests"),
     "copying": Part(
@@ -142,8 +142,8 @@ PARTS = {
     ),
     "panel": Part(
         "Does the result depend on one judge?",
-        "P is the mean over the panel’s judges. A verdict needs this mean and every mean without one of the judges. It "
-        "is about these judges: others may all be biased alike, or differ.",
+        "P is the mean over the panel’s judges. A verdict requires this mean and every mean without one of the judges "
+        "to support it. It holds for these judges only: others may share a bias, or disagree.",
     ),
     "judge": Part(
         "Checks of the judge",
@@ -152,21 +152,22 @@ PARTS = {
     ),
     "answers": Part("Answers"),
     "all": Part("All cells"),
-    "pooled": Part("Each dataset, and all of them"),
+    "pooled": Part("Each dataset, and all datasets"),
 }
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
     Table(
         "pooled", STUDY, ("pooled",), "Over all generators, by dataset", "", "pooled",
         show="ragrelay.report.verdict_tables:pooled_table", files={},
-        note="Each query’s P and P₀ are averaged over the generators. The row for all datasets estimates random "
-             "effects.",
+        note="Each query’s P and P₀ are averaged over the generators. The row for all datasets is a "
+             "random-effects estimate.",
     ),
     Figure(
         "mean_quality", SECTION, "ragrelay.report.paper_figures:mean_quality", ("per_query",), "",
         "Mean P against k, for a paper",
-        "Each retriever's mean P against k, with 95% intervals over queries, where the primary comparison is. A line "
-        "shows the mean P of answers without context. The figure comes in the widths of one and of two paper columns.",
+        "Each retriever's mean P against k, with 95% intervals over queries, in the primary comparison's ordering and "
+        "reference grade. A line shows the mean P of answers without context. The figure comes in one-column and "
+        "two-column widths.",
         endings=SIZED,
     ),
     Table(
@@ -184,7 +185,7 @@ OUTPUTS: tuple[Output, ...] = (
         "gain", "ragrelay.report.verdict_tables:coupling_table", limited=True, baseline=True,
     ),
     Table(
-        "systems", SECTION, ("systems",), "Systems: differences of mean P between retrievers",
+        "systems", SECTION, ("systems",), "Systems: differences in mean P between retrievers",
         "Mean difference in P over the same queries: for the primary pair, for each retriever against the reference "
         "retriever, and for all other pairs. Intervals cover all pairs of one role in a cell together at 95%.",
         "systems", "ragrelay.report.verdict_tables:systems_table", limited=True,
@@ -198,15 +199,15 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "clusters", SECTION, ("clusters",), "Clusters of queries",
-        "How many clusters the queries form, how many equally large clusters would be worth as much, and the largest "
-        "cluster. The table is empty if queries are independent.",
+        "How many clusters the queries form, how many equally large clusters would carry as much information, and the "
+        "largest cluster. The table is empty if queries are independent.",
         "systems", "ragrelay.report.verdict_tables:clusters_table",
     ),
     Figure(
         "differences_by_query", SECTION, "ragrelay.report.paper_figures:differences_by_query",
         ("per_query", "retrieval", "relay"), "relay", "Relay, per query",
         "For each query, the difference in P between two rankings against the difference in the measure, with relay's "
-        "slope, where the primary comparison is. The figure comes in the widths of one and of two paper columns.",
+        "slope, in the primary comparison's cell. The figure comes in one-column and two-column widths.",
         "Points are queries whose contexts differ; the line has relay’s slope, per 0.1 of the measure.",
         limited=True, queries=True, endings=SIZED, only_with="rankings",
     ),
@@ -218,21 +219,21 @@ OUTPUTS: tuple[Output, ...] = (
         "relay", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(
-        "holes", SECTION, ("holes",), "Holes: relay if passages without a judgement had other labels",
+        "holes", SECTION, ("holes",), "Holes (unjudged passages): relay if they had other labels",
         "Relay's slope over all rankings in the primary comparison's ordering, if more than 5% of the passages in the "
-        "contexts are unjudged: as it is (none of them relevant), with all of them relevant, and with the labels that "
-        "give the lowest and the highest slope. A search finds the last two and may miss more extreme labels. P "
-        "doesn't change, because an unjudged passage is no reference.",
+        "contexts are unjudged: as measured (none of them relevant), with all of them relevant, and with the labels "
+        "that give the lowest and the highest slope. A search finds the last two and may miss more extreme labels. P "
+        "doesn't change, because an unjudged passage is never a reference.",
         "relay", "ragrelay.report.verdict_tables:holes_table",
     ),
     Figure(
         "doses", SECTION, "ragrelay.report.paper_figures:doses", ("per_query",), "within",
         "Doses of relevance: mean P against the number of relevant passages",
         "Mean P against the number of relevant passages in the context, over queries that have every dose, with 95% "
-        "intervals. There is a line per k, or a line per sort of other passages if there are several sorts. The figure "
-        "comes in the widths of one and of two paper columns.",
-        "There is a line per k and a panel per ordering; with several sorts of other passages, a line per sort and a "
-        "panel per k. All points in a panel are over the same queries. Because the study sets the doses by design, "
+        "intervals. There is a line per k or, if there are several kinds of other passages, a line per kind. The "
+        "figure comes in one-column and two-column widths.",
+        "There is a line per k and a panel per ordering or, with several kinds of other passages, a line per kind and "
+        "a panel per k. All points in a panel are over the same queries. Because the study sets the doses by design, "
         "they cause the differences shown here.",
         endings=SIZED, only_with="doses",
     ),
@@ -254,8 +255,8 @@ OUTPUTS: tuple[Output, ...] = (
         "table1", SECTION, ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
         "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. The "
-        "marks are paired t-tests over queries with uncorrected p < 0.05. On unseen references, † compares scores on "
-        "different reference sets, because each retriever's set excludes the passages in its own contexts.",
+        "marks come from paired t-tests over queries with uncorrected p < 0.05. On unseen references, † compares "
+        "scores on different reference sets, because each retriever's set excludes the passages in its own contexts.",
         "table", "ragrelay.report.table1:table1",
         {"csv": "ragrelay.report.table1:table1_frame", "unseen.csv": "ragrelay.report.table1:unseen_table1_frame"},
         "ragrelay.report.table1:COLUMNS", macro="first_table",
@@ -303,7 +304,7 @@ OUTPUTS: tuple[Output, ...] = (
         "{measure}@k against {quantity}, per query " + f"(as in Figure 4 of {PAPER})",
         "For each query, the context's retrieval measure against the answer's utility, at the largest k and the first "
         "reference grade, with the least-squares line and Pearson's r. If there are very many queries, the figure "
-        "shows an evenly drawn sample.",
+        "shows an evenly spaced sample.",
         "Lines are least-squares fits{with_r}.",
         limited=True, queries=True,
     ),
@@ -340,7 +341,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "copying", SECTION, ("utility",),
         "How often the best reference was in the context{without}",
-        "How often the reference nearest to the answer was in its context, and utility against references that "
+        "How often the reference nearest to the answer was in its context, and utility computed on references that "
         "weren't.",
         "copying", "ragrelay.report.transmission_tables:copying_table",
         {"csv": "ragrelay.report.transmission_tables:copying_frame"},
@@ -354,33 +355,34 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "context_use", SECTION, ("context_use",),
         "Context use of the answers, and mean utility by whether the context was good and used",
-        "How much the context raises the answer's log-probability, and mean utility by whether it was good and used.",
+        "How much the context raises the answer's log-probability, and mean utility by whether the context was good "
+        "and used.",
         "used", "ragrelay.report.context_use_page:used_table",
     ),
     Table(
         "panel", SECTION, ("panel",), "Results without each judge",
-        "The primary pair's difference of P and the slope of relay by all judges of a panel, without each of them, and "
+        "The primary pair's difference in P and relay's slope: by all judges of a panel, with each judge left out, and "
         "by the left-out judge alone.",
         "panel", "ragrelay.report.panel_page:panel_table",
     ),
     Table(
-        "panel_agreement", SECTION, ("panel_agreement",), "Agreement of the judges",
-        "Cohen's kappa of each two judges' words yes and no, with 95% intervals over queries, Spearman's rho of their "
-        "scores, and their mean scores.",
+        "panel_agreement", SECTION, ("panel_agreement",), "Agreement between judges",
+        "Cohen's kappa between the yes and no judgements of each pair of judges, with 95% intervals over queries; "
+        "Spearman's rho between their scores; and their mean scores.",
         "panel", "ragrelay.report.panel_page:agreement_table",
         note="A score of 0.5 or more counts as yes. κ and ρ are over answers; κ’s interval is over queries.",
     ),
     Table(
-        "judge_checks", SECTION, ("judge_checks",), "The judge’s bias by position and length",
-        "How much a judge's scores change if it sees references or passages in reverse order, if the parts of its "
-        "question are swapped and if answers are padded, with 95% intervals over queries; and Spearman's rho between "
+        "judge_checks", SECTION, ("judge_checks",), "The judge’s position and length bias",
+        "How much a judge's scores change if it sees references or passages in reverse order, if parts of its "
+        "question are swapped or if answers are padded, with 95% intervals over queries; and Spearman's rho between "
         "score and length.",
         "judge", "ragrelay.report.display.judge_checks:judge_checks_table",
         note="p-values test a mean change of 0 and are adjusted over this table’s checks. Other word: the share of "
              "judgements whose likeliest word differs after the change.",
     ),
     Table(
-        "lengths", SECTION, ("lengths",), "Answers: length in tokens, and ends",
+        "lengths", SECTION, ("lengths",), "Answers: length in tokens, and how they end",
         "The answers' length in tokens, and how they end, per cell.",
         "answers", "ragrelay.report.answer_tables:length_table", limited=True,
     ),
@@ -434,7 +436,8 @@ OUTPUTS: tuple[Output, ...] = (
         "k: the answers' cost at the time they were generated, in whichever run.",
         "Tokens are counted over the distinct answers of all orderings and seeds. From the darkest to the palest "
         "shade: prompt tokens computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds "
-        "exclude the engine’s start and are spread evenly over its answers, so only answers differ between retrievers.",
+        "exclude the engine’s start and are spread evenly over its answers, so only the answers differ between "
+        "retrievers.",
     ),
     Table(
         "cost", SECTION, ("cost",), "Cost of the answers when they were generated",

@@ -30,7 +30,7 @@ class OverAll(NamedTuple):
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
     """State the verdicts of ``pooled`` (analysis.pooled) over several generators, and over all datasets.
 
-    Returns also notes on how to read them. Answers lack questions that ``pooled`` has no row for.
+    Also return notes on how to read them. A question without a row in ``pooled`` has no answer.
     """
     rows_of, notes = [], []
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):
@@ -43,8 +43,8 @@ def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
         place = f"{ALL_DATASETS} ({sizes})" if dataset == ALL_DATASETS else str(dataset)
         rows_of.append(OverAll(place, f"{scorer}, {over}, {ordering} order, k = {k}", answers))
     if (pooled["n_generators"] > 1).any():
-        notes.append("P is averaged over the generators per query: the conclusions hold for these generators, and for "
-                     "other queries like these.")  # fmt: skip
+        notes.append("Each query’s P is averaged over the generators: the conclusions hold for these generators, and "
+                     "for other queries like these.")  # fmt: skip
     datasets = pooled["dataset"].n_unique() - (ALL_DATASETS in pooled["dataset"])
     if 1 < datasets < DATASETS_AT_LEAST:
         notes.append(f"{count(datasets)} datasets are too few to pool; {count(DATASETS_AT_LEAST)} are needed.")

@@ -1,4 +1,4 @@
-"""Sum the time, memory and GPU-hours of jobs from Snakemake's benchmarks, next to what was requested and planned."""
+"""Sum jobs' time, memory and GPU-hours from Snakemake's benchmarks, next to the requested and planned amounts."""
 
 import csv
 import math
@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.base.display.printed_tables import printed
 
 TIME_MARGIN, MEMORY_MARGIN = 1.5, 1.3
-"""Factors of the proposed profile on the time of the longest job, and on the memory of the largest."""
+"""The proposed profile's factors for the longest job's time and the largest job's memory."""
 LEAST_MINUTES, LEAST_MB = 10, 2000
 SHOWN = {
     "gpu_hours": "GPU-hours",
@@ -31,12 +31,12 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Benchmarks:
-    """Where the benchmarks of a study are, and what its jobs request."""
+    """The location of a study's benchmarks, and the resources that its jobs request."""
 
     folder: str
     """Folder of the benchmark files, with a folder per rule."""
     plan: str = ""
-    """The table of the last plan."""
+    """The last plan's table."""
     asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By rule: `runtime` (minutes) and `mem_mb` of a job's first attempt, if the profile sets them."""
     gpus: Mapping[str, int] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Benchmarks:
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """Return a row per rule that has benchmarks. Of each job, the last run counts.
+    """Return a row per rule that has benchmarks. Only each job's last run counts.
 
     - jobs, hours: number of jobs, and their total time
     - gpu_hours: total time × GPUs, for rules with an engine; planned: the last plan's estimate
@@ -109,19 +109,19 @@ def _hours(seconds: float) -> float:
 
 
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
-    """Return lines for a terminal: what jobs used, and lines for a profile; empty if no job has run.
+    """Return terminal lines: the resources that jobs used, and lines for a profile; empty if no job has run.
 
-    ``by_rule``: what engine_use.used_by_rule counts.
+    ``by_rule``: the counts from engine_use.used_by_rule.
     """
     hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
-    of_all = [f"GPU-hours of all attempts, failed ones included: {', '.join(hours)}"] if hours else []
+    of_all = [f"GPU-hours of all attempts, including failed attempts: {', '.join(hours)}"] if hours else []
     if table.is_empty():
         return "\n".join(of_all)
     used = table.select("rule", "jobs", "hours", *(pl.col(name).alias(shown) for name, shown in SHOWN.items()))
     used = used.select(name for name in used.columns if used[name].count())
-    lines = ["", "Resources that jobs used in their last run (jobs that found all in the cache are short):"]
+    lines = ["", "Resources that jobs used in their last run (jobs that found everything in the cache are short):"]
     lines += [printed(used), *of_all, ""]
-    lines += [f"Proposed profile, {TIME_MARGIN} × longest time and {MEMORY_MARGIN} × most memory:"]
+    lines += [f"Proposed profile ({TIME_MARGIN} × the longest time, {MEMORY_MARGIN} × the largest memory):"]
     lines += ["set-resources:"]
     for row in table.iter_rows(named=True):
         lines += [f"  {row['rule']}:", f"    runtime: attempt * {row['runtime']}"]

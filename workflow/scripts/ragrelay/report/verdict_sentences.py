@@ -48,44 +48,44 @@ RELAYED = {
 }
 """The question on relay, and its answers."""
 ADJUSTED = "adjusted for difficulty"
-CAUSE = "only relevance that is set by design (such as by retrievers of kind graded) shows cause"
+CAUSE = "only relevance that is set by design (such as by retrievers of kind graded) shows causation"
 UNTESTED = "not tested"
 """Undecided because all differences are equal."""
 BY_GAIN = {BETTER: "P is better than zero-shot with", WORSE: "P is worse with", UNDECIDED: "it is undecided with",
-           UNTESTED: "P is higher or lower by the same for all queries, so not tested, with",
+           UNTESTED: "P differs by the same amount for every query, so it is not tested, with",
            TOO_FEW: "there are too few queries to say with"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for",
-                  TOO_FEW: "of too few queries for"}  # fmt: skip
+                  TOO_FEW: "based on too few queries for"}  # fmt: skip
 BY_EQUIVALENCE = {
     **{word: f"P is {word}, for" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
     **{word: f"P is {word} for" for word in (BETTER, WORSE)},
     EQUIVALENT: "P is equivalent, within the margin, for",
-    NOT_WORSE: "P is not worse by the margin or more, maybe better, for",
-    NOT_BETTER: "P is not better by the margin or more, maybe worse, for",
+    NOT_WORSE: "P is not worse by the margin or more, and may be better, for",
+    NOT_BETTER: "P is not better by the margin or more, and may be worse, for",
     UNDECIDED: "it is undecided for",
     TOO_FEW: "there are too few queries to say for",
 }
 COMBINATION = "combination"
-"""Of retriever, ordering, k and grade: a cell, of which there are several at its grades."""
+"""A retriever, ordering, k and grade: a cell at one of its grades."""
 MOST_NAMED = 3
 BY_SYSTEM = {
     MUCH_BETTER: "Answers from {one} are better than from {other}, by more than the margin of {margin}",
     BETTER: "Answers from {one} are better than from {other}",
     LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than the margin of {margin}",
     EQUIVALENT: "Answers from {one} and {other} are equally good, within the margin of {margin}",
-    NOT_WORSE: "Answers from {one} are at most {margin} (the margin) worse than from {other}; whether better, we do "
-    "not know",
+    NOT_WORSE: "Answers from {one} are at most {margin} (margin) worse than from {other}; we do not know whether "
+    "they are better",
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
     TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
 }
 """Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
 LABELLED = {
     labellings.ALL: "if all are relevant",
-    labellings.LOWEST: "at the lowest",
-    labellings.HIGHEST: "at the highest",
+    labellings.LOWEST: "with the labels for the lowest slope",
+    labellings.HIGHEST: "with the labels for the highest slope",
 }
 MOST_WORDS = 32
-"""An answer has at most so many words before its remark."""
+"""Maximum words in an answer, not counting its remark."""
 
 
 def answers(facts: Facts) -> list[Conclusion]:
@@ -101,7 +101,7 @@ def winner_first(pair: Difference) -> tuple[Difference, str]:
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
-    """Write ``value [low, high]`` with two decimals, or more if an end would else read as zero or the margin."""
+    """Write ``value [low, high]`` with two decimals, or more if an end would otherwise read as zero or the margin."""
     return with_interval(value, low, high, 2, margin)
 
 
@@ -111,7 +111,7 @@ def compared(facts: Facts) -> Conclusion:
     primary = facts.section.primary
     if facts.primary is None:
         if primary is None:
-            return Conclusion(*heading, "Needs two retrievers; here is one")
+            return Conclusion(*heading, "Needs two retrievers; this study has one")
         pair = [primary.retriever, primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
     row, strong = winner_first(facts.primary)
@@ -148,12 +148,12 @@ def unjudged(facts: Facts) -> list[str]:
     own, against = map(share, shares)
     return [
         f"{own} of the passages shown with {pair.retriever} and {against} with {pair.against_retriever} have no "
-        f"judgement. {facts.section.lead['measure']} counts them as not relevant, and P compares no answer with them."
+        f"judgement. {facts.section.lead['measure']} counts them as not relevant, and P never uses them as references."
     ]
 
 
 def relay_with_holes(facts: Facts) -> list[str]:
-    """Say which slopes of relay other labels of the passages without a judgement give, and what follows."""
+    """Give relay's slopes under other labels for the unjudged passages, and say whether the answer changes."""
     _, k, _, measure = facts.section.lead.values()
     if not facts.labelled or any(row.slope is None for row in facts.labelled.values()):
         return []
@@ -166,7 +166,7 @@ def relay_with_holes(facts: Facts) -> list[str]:
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
     follows = f"would change: {', '.join(changed)}" if changed else "stays the same under all labels tried"
     return [
-        f"with other labels for the passages without a judgement, P’s change per 0.1 of {measure}@{k} runs from {low} "
+        f"with other labels for the unjudged passages, P’s change per 0.1 of {measure}@{k} would range from {low} "
         f"to {high} ({none} if none are relevant, {every} if all are). The answer {_quoted(own)} {follows}."
     ]
 
@@ -189,9 +189,9 @@ def equal_length(facts: Facts) -> list[str]:
         return []
     difference = with_interval(row.equal_length_difference, row.equal_length_low, row.equal_length_high)
     return [
-        f"Answers with {row.retriever} have {number(row.length_ratio, 2)} times the tokens of those with "
-        f"{row.against_retriever} (geometric means). At equal length P differs by {difference}, unless a better "
-        "context itself changes the length; no conclusion is drawn from it."
+        f"Answers with {row.retriever} have {number(row.length_ratio, 2)} times as many tokens as answers with "
+        f"{row.against_retriever} (geometric means). At equal length, P would differ by {difference}, unless a better "
+        "context itself changes the length; ragrelay draws no conclusion from this."
     ]
 
 
@@ -209,7 +209,7 @@ def sizes(facts: Facts) -> list[str]:
 def _for_margin(row: Difference) -> str:
     if row.margin is None:
         return ""
-    return f", and equivalence at a margin of {number(row.margin, 2)} with {count(row.queries_for_margin)} queries"
+    return f"; equivalence at a margin of {number(row.margin, 2)} takes {count(row.queries_for_margin)} queries"
 
 
 def ranked_well(facts: Facts) -> Conclusion:
@@ -241,7 +241,7 @@ def ranked_well(facts: Facts) -> Conclusion:
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
         unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
-        remark = "Verdicts are after Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
+        remark = "Verdicts use Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
         numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
         return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
     none = [name for name in rankings if name not in names]
@@ -254,19 +254,19 @@ def ranked_well(facts: Facts) -> Conclusion:
     if len(groups[UNDECIDED]) == len(known):
         parts = ["We do not know" + (", for either" if len(known) == 2 else ", for any" if len(known) > 1 else "")]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
-    basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
+    basis = f"Spearman’s ρ between {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
     numbers = f"{basis}, {_at_most([row.n for row in known])}"
     return Conclusion(*heading, strong, numbers, names, _undecided_rho(known), tuple(known))
 
 
 def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
-    """Write the smallest and the largest ρ of ``known``, and of their numbers of queries."""
+    """Write the smallest and largest ρ of ``known``, and their smallest and largest number of queries."""
     rho = dict.fromkeys(number(of(row.value or 0.0 for row in known), 2) for of in (min, max))
     sizes = dict.fromkeys(count(of(row.n for row in known)) for of in (min, max))
     lacking = len(facts.section.rankings) - len(known)
     none = f", none with {counted(lacking, 'retriever')}" if lacking else ""
     of = f"{facts.section.lead['measure']}@{facts.section.lead['k']} and utility"
-    return f"Spearman’s ρ of {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
+    return f"Spearman’s ρ between {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
 
 
 def _undecided_rho(known: list[Correlation]) -> str:
@@ -289,12 +289,12 @@ def relayed(facts: Facts) -> Conclusion:
             return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
         show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
         why = f"{listing([*processed])} {show}, with changed texts" if processed else ""
-        return Conclusion("Relay", DOES_RELAY, f"Needs two rankings; here is {'one' if left else 'none'}", why)
+        return Conclusion("Relay", DOES_RELAY, f"Needs two rankings; this study has {'one' if left else 'none'}", why)
     return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
 
 
 def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
-    """Conclude on relay with the numbers, or the reason, of those ``rows`` (as measured, adjusted) that decided."""
+    """Conclude on relay, with the numbers (or the reason) from the ``rows`` (as measured, adjusted) that decided."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row.low is not None and row.high is not None]
@@ -339,12 +339,12 @@ def relay_left_open(facts: Facts) -> list[str]:
         return []
     measured = f"as measured, P changes by {_per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
     if adjusted is None or adjusted.slope is None:
-        return [f"{measured}; without zero-shot answers it cannot be adjusted, and difficulty may cause it."]
-    return [] if adjusted.excludes_zero else [f"{measured}; adjusted for difficulty, it may be zero."]
+        return [f"{measured}; without zero-shot answers the slope cannot be adjusted, and difficulty may be the cause."]
+    return [] if adjusted.excludes_zero else [f"{measured}; adjusted for difficulty, the slope may be zero."]
 
 
 def how_relayed(facts: Facts) -> list[str]:
-    """State the basis of the answer on relay: the slope, the adjusted slope, and that on unseen references."""
+    """State the basis of the answer on relay: the slope, the adjusted slope, and the slope on unseen references."""
     names = {"": "", "adjusted": f"{ADJUSTED} ", "unseen": "on unseen references "}
     slopes = [names[name] + slope_with_interval(row) for name, row in facts.slopes.items() if row.slope is not None]
     if not slopes:
@@ -352,9 +352,9 @@ def how_relayed(facts: Facts) -> list[str]:
     ordering, k, grade, measure = facts.section.lead.values()
     return [
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. The "
-        f"adjustment is for a query’s mean {measure}@{k} and P₀. Relevance is said to be relayed only if the intervals "
-        "of both slopes, as measured and adjusted, lie above zero. An advantage that suits some queries for another "
-        f"reason looks the same; {CAUSE}."
+        f"adjustment takes each query’s mean {measure}@{k} and P₀ into account. The page reports relay only if the "
+        "intervals of both slopes, as measured and adjusted, lie above zero. If a retriever suits some queries for "
+        f"another reason, the slopes look the same; {CAUSE}."
     ]
 
 
@@ -379,7 +379,7 @@ def gain_counts(section: Section) -> str:
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
-        f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
+        f"Compared with answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references{oracles}, "
         f"{_at_most(tested['n'].to_list())}; after Holm’s correction {count(kept[BETTER])} better and "
         f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered).",
@@ -410,18 +410,18 @@ def gains(rows: list[Row]) -> list[str]:
 
 
 def _at_most(sizes: list[int]) -> str:
-    """Write the number of queries of all cells, or of the one with most."""
+    """Write the number of queries, or the largest number if cells differ."""
     return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
 
 
 def clustered(facts: Facts) -> list[Warned]:
-    """Say how many clusters the queries come in, and which results take whole clusters, with a heading."""
+    """Say how many clusters the queries form, and which results use clusters as units, with a heading."""
     return [
-        Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} in {counted(row.clusters, 'cluster')}, the "
-                           f"largest with {share(row.share_largest)} of them. Verdicts, and intervals for systems, "
-                           "gain, relay and correlations, use the cluster as the unit; other intervals are left out, "
-                           "or treat queries as independent. Remarks on one more query mean one more cluster with "
-                           f"{number(row.queries / row.n_eff, 1)} such queries.",
+        Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
+                           f"largest has {share(row.share_largest)} of them. Verdicts, and intervals for systems, "
+                           "gain, relay and correlations, use the cluster as the unit; other intervals are omitted or "
+                           "treat queries as independent. Where a remark mentions one more query, it means one more "
+                           f"cluster with {number(row.queries / row.n_eff, 1)} such queries.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip
@@ -467,7 +467,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
         return []
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED, TOO_FEW)}
     oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
-    few = f", {count(by_word[TOO_FEW].height)} of {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    few = f", {count(by_word[TOO_FEW].height)} with {TOO_FEW}" if by_word[TOO_FEW].height else ""
     alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"{counted(cells.height, COMBINATION)} of retriever{oracles}, ordering, k and grade "
@@ -505,7 +505,7 @@ def coupling(rows: list[Row], measure: str) -> list[str]:
         if row["partial_rho"] is not None
     ]
     given_p0 = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(partial)}." if partial else ""
-    return [f"Utility depends on P₀ by its definition: over queries, r between P₀ and utility is {of_p0}.{given_p0}"]
+    return [f"Utility depends on P₀ by definition: over queries, r between P₀ and utility is {of_p0}.{given_p0}"]
 
 
 def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str]) -> str:

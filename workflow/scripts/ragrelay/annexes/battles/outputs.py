@@ -26,8 +26,8 @@ def _table(name: str, title: str, note: str = "") -> Table:
 
 
 OUTPUTS: tuple[Output, ...] = (
-    _table("battle_wins", "Win rates", "Verdicts are for the primary cell and pairs with the opponent. Their intervals "
-           "hold together; the other rows have the same level each."),
+    _table("battle_wins", "Win rates", "Verdicts cover the primary cell and pairs with the opponent. Their intervals "
+           "hold simultaneously; each other row’s interval has the same level."),
     _table("battle_relay", "Relay by the battle", "Adjusted: for the query’s mean measure over the retrievers."),
     _table("battle_agreement", "Agreement with P", "Equal signs are expected by chance where both sides merely prefer "
            "the same retriever on average."),

@@ -16,7 +16,7 @@ from ragrelay.report.facts import TableRow
 
 QUESTION = "Which answer does a judge prefer?"
 MOST_CONTRADICTING = 0.5
-"""Share of contradictory votes above which a judge is said to follow the order of the answers."""
+"""If a judge's share of contradictory votes is higher, the page says that it follows the order of the answers."""
 SLOPES = {
     relay.IT_IS: "Where a retriever’s list is better than usual, its answer wins more often",
     relay.IT_IS_NOT: "Where a retriever’s list is better than usual, its answer wins less often",
@@ -75,7 +75,7 @@ def battle_warnings(study: BattleShown) -> list[str]:
     """Warn of a judge whose votes mostly change with the order of the answers."""
     remark = _remark(study)
     return [f"Battle {study.keys['battle']}: {remark[0].lower()}{remark[1:]} "
-            "Such a judge shows little of which answer is better."] if remark else []  # fmt: skip
+            "Such a judge says little about which answer is better."] if remark else []  # fmt: skip
 
 
 def battle_sentences(study: BattleShown) -> list[str]:
@@ -103,8 +103,8 @@ def _unasked(study: BattleShown) -> str:
     rows = study.decided.filter(pl.col("same") > 0).to_dicts()
     told = [f"{share(row['same'])} with {row['retriever']}" for row in rows]
     left = [f"{count(row['left_out'])} with {row['retriever']}" for row in study.decided.to_dicts() if row["left_out"]]
-    said = f"Pairs decided without a question, since the answers are equal or one is empty: {listing(told)}."
-    lost = f"Queries left out, since a vote can’t be read: {listing(left)}."
+    said = f"Pairs decided without a question, because the answers are equal or one is empty: {listing(told)}."
+    lost = f"Queries left out, because a vote can’t be read: {listing(left)}."
     return " ".join([*([said] if told else []), *([lost] if left else [])])
 
 
@@ -138,7 +138,7 @@ def _agreement(study: BattleShown) -> list[str]:
             told.append(f"{pair}: no agreement with P by {row['with_scorer']} ({row['reason']}).")
             continue
         signs = "" if row["same_sign"] is None else (
-            f"; both decide alike for {share(row['same_sign'])} of the queries that both decide, "
+            f"; the two agree for {share(row['same_sign'])} of the queries that both decide, "
             f"{share(row['by_chance'])} by chance alone")  # fmt: skip
         why = f" ({row['reason']})" if row["reason"] else ""
         told.append(

@@ -1,4 +1,4 @@
-"""State what changed, in sentences with numbers, and the limits of the comparison."""
+"""State the changes, in sentences with numbers, and the comparison's limits."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
     """Say how many queries changed in the cell that the page shows first, and which study's answers are better."""
-    heading = compared.pair.title, f"Are answers of {after} better?"
+    heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
     verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
@@ -44,15 +44,15 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     numbers = f"P changes by {change} with {row['retriever']} ({shown_first(compared)})"
     numbers = ", ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
-    strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
-        f"too few to say whether answers of {after} or {before} are better" if few else
-        f"we do not know whether answers of {after} or {before} are better")  # fmt: skip
+    strong = f"answers in {after} are {' and '.join(verdicts)}" if verdicts else (
+        f"too few to say whether answers in {after} or {before} are better" if few else
+        f"we do not know whether answers in {after} or {before} are better")  # fmt: skip
     changed = f"P changed for {_changed(compared)}{scope}: {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
 
 
 def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
-    """Say with which retrievers P changed, or with ``none``; and how to compare the others, if there are others."""
+    """Name the retrievers with which P changed, or with ``none``, and say how to compare the others, if any."""
     names = compared.tests["retriever"].unique(maintain_order=True).to_list()
     if not compared.left_out:
         return "" if none or len(names) == 1 else " with at least one retriever", ""
@@ -70,7 +70,7 @@ def shown_first(compared: "Compared") -> str:
 
 
 def _changed(compared: "Compared") -> str:
-    """Say of how many queries P changed in the cell that the page shows first, with any retriever."""
+    """Say for how many queries P changed with any retriever, in the cell that the page shows first."""
     here = {name: cell_shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
     known = compared.queries.filter(quantity=DECIDES, **here).drop_nulls("difference")
     changed = known.filter(pl.col("difference").abs() > SAME)["qid"].n_unique()
@@ -113,7 +113,7 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     parts += [f"{name} is the same for every query of {listing(still)}"] if still else []
     if not parts:
         return []
-    said = f"In the study after, by mean change over the same queries, {'; '.join(parts)}."
+    said = f"After the change, by mean change over the same queries, {'; '.join(parts)}."
     return [with_remark(said, undone(moved))]
 
 
@@ -140,9 +140,9 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     few = cells.filter(verdict=TOO_FEW).height - still
     unknown = f" (too few queries in {count(few)})" if few else ""
     return [with_remark(
-        f"Over all {counted(cells.height, 'cell')}, P is better after in {said[BETTER]}, worse in {said[WORSE]} and "
-        f"undecided in {said[UNDECIDED]}{unknown}; in {count(still)} no query changed. After Holm’s correction "
-        f"{kept[BETTER]} better and {kept[WORSE]} worse; {by_chance}.",
+        f"Over all {counted(cells.height, 'cell')}, after the change P is better in {said[BETTER]}, worse in "
+        f"{said[WORSE]} and undecided in {said[UNDECIDED]}{unknown}; in {count(still)} no query changed. After Holm’s "
+        f"correction {kept[BETTER]} better and {kept[WORSE]} worse; {by_chance}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 
@@ -164,7 +164,7 @@ def _limits(compared: "Compared") -> list[str]:
                          "P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
     if compared.clusters:
         clusters = counted(compared.clusters, "cluster")
-        limits.append(f"The queries come in {clusters}: verdicts, intervals and their p-values use clusters as units, "
+        limits.append(f"The queries form {clusters}: verdicts, intervals and their p-values use clusters as units, "
                       "and remarks on one more query mean one more cluster.")  # fmt: skip
     if unpaired:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or in both, "

@@ -65,17 +65,17 @@ def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path
 
 
 def _seed_notices(sides: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
-    """Return a notice for each study whose seeds are not those of the first; ``sides``: labels and seeds."""
+    """Return a notice for each study whose seeds differ from the first study's; ``sides``: labels and seeds."""
     over = [f"over {counted(len(seeds), 'seed')} ({listing([*map(str, seeds)])}) in {label}" for label, seeds in sides]
     return [
-        f"P is a mean {over[place]} and {over[0]}: sampled answers change P for this reason alone."
+        f"P is a mean {over[place]} and {over[0]}: because answers are sampled, this alone changes P."
         for place, (_, seeds) in enumerate(sides)
         if seeds != sides[0][1]
     ]
 
 
 def _changes(sides: Sequence[SideStudy], pairs: Sequence[Compared]) -> list[Group]:
-    """Return the mean change of P in the cell that is shown first, a column per study and a row per retriever."""
+    """Return P's mean change in the cell that is shown first, with a column per study and a row per retriever."""
     found: dict[str, dict[tuple[str, str], str]] = {}
     for part in pairs:
         cells = found.setdefault(f"{part.pair.to(0).title}; {shown_first(part)}", {})

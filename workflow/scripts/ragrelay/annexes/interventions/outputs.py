@@ -18,9 +18,9 @@ OUTPUTS: tuple[Output, ...] = (
         "intervention_places", INTERVENTIONS, f"{MODULE}.figures:effects_by_place", ("intervention_effects",),
         "interventions", "Effect of one relevant passage by its position",
         "How much P changes if a relevant passage replaces a non-relevant one, by its position in the prompt. There is "
-        "a line per k; bars are intervals over queries that hold together for all positions of one k.",
-        "There is a line per k. Bars are intervals over queries with level 1 − 5% / k, so that the intervals of one k "
-        "hold together.",
+        "a line per k; bars are intervals over queries that hold simultaneously for all positions at one k.",
+        "There is a line per k. Bars are intervals over queries with level 1 − 5% / k, so the intervals at one k hold "
+        "simultaneously.",
     ),
     Table(
         "intervention_effects", INTERVENTIONS, ("intervention_effects",),

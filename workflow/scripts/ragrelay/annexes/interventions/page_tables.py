@@ -12,17 +12,17 @@ PER = 0.1
 
 
 def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
-    """Show a row per intervention, retriever, k and set of references, and those of places."""
+    """Show a row per intervention, retriever, k and reference set, and rows for single places."""
     slopes = ("slope", "slope_low", "slope_high", "relay", "relay_low", "relay_high")
     frame = study.effects.with_columns(pl.col(slopes) * PER)
     measure = frame["measure"][0] if frame.height else "measure"
     return table_of(
         frame, name("intervention"), name("retriever"), name("ordering"), depth(), name("references"),
         textual("place", _place), name("verdict"), between("effect", "effect"),
-        numeric("relevant in, mean P", "p_relevant"), numeric("non-relevant in", "p_other"),
+        numeric("mean P, relevant", "p_relevant"), numeric("mean P, non-relevant", "p_other"),
         between(f"per {PER} {measure}", "slope", 3, ("slope_low", "slope_high")),
         between(f"relay, per {PER} {measure}", "relay", 3, ("relay_low", "relay_high")),
-        numeric("p", "p_value", p_value), numeric("queries", "n", count), numeric("of", "n_queries", count),
+        numeric("p", "p_value", p_value), numeric("queries", "n", count), numeric("all queries", "n_queries", count),
         numeric("changes", "n_changes", count), textual("remark", _remark), most=most_rows, later=LATER,
     )  # fmt: skip
 

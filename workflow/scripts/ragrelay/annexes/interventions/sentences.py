@@ -1,4 +1,4 @@
-"""Say what one relevant passage does to the answers, over which queries, and beside relay."""
+"""Describe one relevant passage's effect on the answers, its queries, and relay for comparison."""
 
 from collections.abc import Sequence
 
@@ -31,14 +31,14 @@ WORDS = {
     TOO_FEW: "too few queries to say",
 }
 DOES_NOT_KNOW = "we do not know"
-BY_CAUSE = "by cause"
-BY_PASSAGES = "for the context's own passages, which may differ in more than relevance"
+BY_CAUSE = "the causal effect"
+BY_PASSAGES = "the effect of the context's own passages, which may differ in more than relevance"
 SWAPPED = (
-    ("One relevant passage instead of a non-relevant one makes the answer better", "better"),
-    ("One relevant passage instead of a non-relevant one makes the answer worse", "worse"),
-    ("One relevant passage instead of a non-relevant one makes no difference beyond the margin", "no difference"),
-    ("We do not know what one relevant passage instead of a non-relevant one does", DOES_NOT_KNOW),
-    ("Too few queries to say what one relevant passage instead of a non-relevant one does", TOO_FEW),
+    ("Replacing a non-relevant passage with a relevant one makes the answer better", "better"),
+    ("Replacing a non-relevant passage with a relevant one makes the answer worse", "worse"),
+    ("Replacing a non-relevant passage with a relevant one makes no difference beyond the margin", "no difference"),
+    ("We do not know what replacing a non-relevant passage with a relevant one does", DOES_NOT_KNOW),
+    ("Too few queries to say what replacing a non-relevant passage with a relevant one does", TOO_FEW),
 )
 OWN = (
     ("A relevant passage does more for the answer than a non-relevant one at the same position", "more"),
@@ -50,8 +50,8 @@ OWN = (
     ("Too few queries to say whether a relevant passage does more for the answer than a non-relevant one at the same "
      "position", TOO_FEW),
 )  # fmt: skip
-"""What the answer says of an inserted passage, and of one of the context's own: better, worse, no difference, unknown,
-too few queries. Each has a sentence, and a word for further values of k."""
+"""The conclusions for an inserted passage, and for a context's own passage: better, worse, no difference, unknown, too
+few queries. Each has a sentence, and a word for further values of k."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
@@ -63,14 +63,14 @@ def effect_answer(study: EffectStudy) -> Conclusion:
     kind: type[Intervention] = INTERVENTION_KINDS[rows[0]["kind"]]
     retriever = rows[0]["retriever"]
     (said, _, where), *others = [
-        (said, word, f"in contexts of {listing(ks)}")
+        (said, word, f"at k = {listing(ks)}")
         for place, (said, word) in enumerate(SWAPPED if kind.needs_pairs else OWN)
         if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
     ]
     rest = "".join(f"; {place} {word}" for _, word, place in others)
     key = ("intervention", "retriever", "ordering", "k", "references", "part", "place")
     facts = tuple(TableRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
-    return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,), facts=facts)
+    return Conclusion(*heading, f"{said} {where} with {retriever}{rest}", names=(retriever,), facts=facts)
 
 
 def _place(verdict: str) -> int:
@@ -89,7 +89,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "on the references that none of its contexts at that k shows, since an answer may copy the others"
+        unseen = "on the references that none of its contexts at that k shows, because an answer may copy the others"
         sentences += _by_k(f"{where}, {unseen}", study.overall.filter(**here))
         sentences += _by_k(
             f"{where}, effect at the first position minus the effect at the last", rows.filter(part=FIRST_LAST)
@@ -97,8 +97,8 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = (
-                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, and beside it the slope of relay, a correlation "
-                f"over all rankings of the study, as measured, not adjusted for difficulty: {'; '.join(slopes)}."
+                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, next to relay’s slope (a correlation over all "
+                f"rankings of the study, as measured, not adjusted for difficulty): {'; '.join(slopes)}."
             )
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             remark = (
@@ -110,7 +110,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
 
 
 def _without_effect(study: EffectStudy) -> list[str]:
-    """Say at which k an intervention has no effect, for want of a passage to compare one with."""
+    """Name the k at which an intervention has no effect estimate, because there is no passage to compare with."""
     known = {*study.overall.select("intervention", "retriever", "k").iter_rows()}
     of = {name: INTERVENTION_KINDS[one["kind"]].population for name, one in study.asked.items()}
     return [
@@ -138,7 +138,7 @@ def _word(row: Row) -> str:
 
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
-    others = f"; the other {count(rest)} say nothing here" if rest else ""
+    others = f"; the other {count(rest)} are not used here" if rest else ""
     of = "The mean" if kind.needs_pairs else "This"
     said = (
         f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). {of} is over the "
@@ -156,10 +156,10 @@ def _slopes(row: Row) -> str:
         value, low, high = (None if row[name] is None else row[name] * PER for name in (of, f"{of}_low", f"{of}_high"))
         return with_interval(value, low, high)
 
-    beside = per("relay") if row["relay"] is not None else "no relay"
-    beside += f" ({TOO_FEW} to tell of it: {row['relay_reason']})" if row["relay_reason"] else ""
+    beside = per("relay") if row["relay"] is not None else "no slope"
+    beside += f" ({TOO_FEW} to estimate it: {row['relay_reason']})" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else " (interval unbounded)"
-    return f"at k = {row['k']} {per('slope')}{unbounded} beside {beside}"
+    return f"at k = {row['k']} {per('slope')}{unbounded} next to {beside}"
 
 
 def _by_k(said: str, frame: pl.DataFrame) -> list[str]:

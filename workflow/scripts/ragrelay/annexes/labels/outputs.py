@@ -60,7 +60,8 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_leads", ANNOTATIONS, ("label_leads", "label_correlation"), "Leads of annotation sources",
+        "annotation_leads", ANNOTATIONS, ("label_leads", "label_correlation"),
+        "How far the best annotation source leads",
         "Each column's best source and measure against the best of any other source: the lead, its 95% interval, and "
         "whether it is significant.",
         columns="ragrelay.annexes.labels.study_tables:LEADS_COLUMNS",
@@ -86,7 +87,7 @@ OUTPUTS: tuple[Output, ...] = (
         "labels", "ragrelay.annexes.labels.page:choice_table",
         columns="ragrelay.annexes.labels.choices:CHOICES_COLUMNS",
         note="If labels are equal for all of a query’s passages, the choice is random, with the null as its mean. On "
-             "unseen references, P is less P₀, because each context has its own reference set. The ordering is "
+             "unseen references, P − P₀ replaces P, because each context has its own reference set. The ordering is "
              "descending.",
         limited=True,
     ),
@@ -102,7 +103,8 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_confusion", ANNOTATIONS, ("label_confusion",), "Query–passage pairs by both labels",
+        "annotation_confusion", ANNOTATIONS, ("label_confusion",),
+        "Query–passage pairs by human label and source label",
         "Counts of query–passage pairs by human label and source label.",
         "trust", "ragrelay.annexes.labels.trust_page:confusion_table",
         note="Labels from 0 to 1 count as 1 if they are at least 0.5, and effects if they are above 0.",
@@ -114,13 +116,13 @@ OUTPUTS: tuple[Output, ...] = (
         "Prediction-powered estimates, power-tuned (PPI++), of retrieval measures by human labels over all queries: "
         "means and r, with 95% intervals, next to estimates from human labels alone.",
         "trust", "ragrelay.annexes.labels.trust_page:powered_page_table",
-        note="The queries with human labels are, as the configuration states, a random sample of all queries.",
+        note="According to the configuration, the queries with human labels are a random sample of all queries.",
         limited=True,
     ),
     Figure(
         "annotations", ANNOTATIONS, "ragrelay.annexes.labels.page:correlation_by_depth",
         ("label_correlation", "label_leads"), "labels",
-        "Correlation against passages in the context, by measure",
+        "Correlation against k, by measure",
         "Correlation over queries between measures from each source's labels and the end-to-end answers' P and "
         "utility, against k, by dataset, retriever and generator, with 95% intervals.",
         "There is a panel per dataset, retriever and generator. Bands are 95% intervals over queries. k = 1 is left "
@@ -137,7 +139,7 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "annotation_best", ANNOTATIONS, "ragrelay.annexes.labels.paper_figures:best_by_k",
         ("label_correlation", "label_leads"), "labels",
-        "Each source’s best measure against passages in the context (Figure 1 of Salemi and Zamani, SIGIR 2024)",
+        "Each source’s best measure against k (Figure 1 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries between each source's best measure and the end-to-end answers' P and utility, "
         "against k, by dataset, retriever and generator, with 95% intervals.",
         "As in the paper, a source has the same measure at every k: the one that follows the answers best at the "

@@ -28,8 +28,8 @@ BY_CHOICE = {
 
 
 def label_answer(shown: AnnotationStudy) -> Conclusion:
-    """Conclude whose labels choose better contexts than chance does, for the first dataset and generator."""
-    heading = "Labels", "Whose relevance does the generator use?"
+    """Name the sources whose labels choose better contexts than chance, for the first dataset and generator."""
+    heading = "Labels", "Whose labels choose better contexts?"
     for where, rows in _first(shown, "annotation_choices"):
         of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
         better = of_p.filter(verdict=BETTER).sort("mean_difference", descending=True)
@@ -40,7 +40,7 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
         row = better.row(0, named=True)
         change = with_interval(row["mean_difference"], row["low"], row["high"])
         numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
-        strong = f"Labels of {listing(better['source'].to_list())} choose better contexts than chance"
+        strong = f"Labels from {listing(better['source'].to_list())} choose better contexts than chance"
         remark = undone(better.to_dicts(), "source")
         return Conclusion(*heading, strong, f"{numbers}; {where}", remark=remark)
     return Conclusion(*heading, "We do not know: the sources’ choices of contexts could not be tested")
@@ -102,9 +102,10 @@ def _choices(shown: AnnotationStudy) -> list[str]:
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
         said = (
             f"{where}, choosing the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, "
-            f"against a random choice of {count(of_p['n_retrievers'][0])}{f', as {null[0]} makes it' if null else ''}: "
-            f"by mean P over up to {counted(max(of_p['n']), 'query', 'queries')}, {'; '.join(parts)} ({count(kept)} "
-            f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
+            f"compared with a random choice of "
+            f"{count(of_p['n_retrievers'][0])}{f' (made by {null[0]})' if null else ''}: by mean P over up to "
+            f"{counted(max(of_p['n']), 'query', 'queries')}, {'; '.join(parts)} ({count(kept)} after Holm’s "
+            "correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )
         sentences.append(with_remark(said, undone(of_p.to_dicts(), "source")))
     return sentences

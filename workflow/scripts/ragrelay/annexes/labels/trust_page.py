@@ -28,7 +28,7 @@ def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = Non
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
     return [
-        f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with human "
+        f"{row['dataset']}: results from {row['source']}’s labels depend on a judge whose agreement with human "
         f"labels ({row['people']}) is {_kappa(row, least)}."
         for row in first.iter_rows(named=True)
         if sources is None or row["source"] in sources
@@ -43,7 +43,7 @@ def _kappa(row: dict[str, Any], least: float) -> str:
 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
-    """Warn of the dataset's own judgements, on which references and retrieval measures rest."""
+    """Warn of the dataset's own judgements, the basis for references and retrieval measures."""
     return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 
@@ -63,7 +63,7 @@ def agreement_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report judges of their own answers, what prediction-powered intervals assume, and bias."""
+    """Report judges of their own answers, assumptions of prediction-powered intervals, and bias."""
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
@@ -105,7 +105,7 @@ def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Tab
 
 
 def confusion_table(shown: AnnotationStudy) -> Table:
-    """Show a row per label by people, of the first reference set, with counts of the source's labels."""
+    """Show a row per human label in the first reference set, with counts of the source's labels."""
     table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
     labels = table["source_label"].unique().sort().to_list()
     keys = ["dataset", "generator", "source", "people_label"]

@@ -29,7 +29,7 @@ COLUMNS = {
     "key": text("the values of the columns from `qid` on, with a hash of the answer's text; only this column is "
                 "read, because spreadsheets change some values. If the study's answer changes, the score is ignored"),
 }  # fmt: skip
-"""Columns of the file. Hide those from ``qid`` on from people who score."""
+"""Columns of the file. Hide the columns starting with ``qid`` from people who score."""
 
 
 def drawn(
@@ -41,15 +41,15 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers that have scores, then ``most`` more to score, or all that there are: COLUMNS.
+    """Return the answers with scores, then ``most`` more to score (or all that exist): COLUMNS.
 
-    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query.
-    ``of``: SYSTEM of the cells that are drawn from. Each of these
-    gets as many scores as the others, those that there are included. Of a cell's answers those are drawn whose queries
-    have the fewest scores in this cell, then the most in other cells of the generator, so that gains and differences
-    are of pairs, then the fewest in all, and of these the lowest in the order of a hash with ``seed``: as that order is
-    random, each answer of a cell is as likely, if the scores that there are were of answers at random too. Raises
-    InputError for scores of a cell with different probabilities, which can't be counted together with this draw's.
+    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query. ``of``:
+    SYSTEM of the cells to draw from. All of these get equally many scores, counting existing scores. Within a cell,
+    answers are drawn whose queries have the fewest scores in this cell, then the most in the generator's other cells
+    (so that gains and differences compare pairs), then the fewest overall, and among these the lowest in the order of a
+    hash with ``seed``. Because that order is random, each answer in a cell is equally likely if the existing scores
+    also belong to random answers. Raises InputError for scores of a cell with different probabilities, which can't be
+    counted together with this draw's.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -133,19 +133,19 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)
-"""Half widths of intervals for which the plan says the scores."""
+"""Half widths of intervals for which the plan gives the number of scores."""
 ASSUMED_SD = 0.35
-"""Assumed standard deviation of human scores from 0 to 1 while there are few: of grades from 0 to 1 it is 0.3 to
+"""Assumed standard deviation of human scores from 0 to 1 while there are few: for grades from 0 to 1, it is 0.3 to
 0.5."""
 KNOWN_FROM = 10
 
 
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
-    """Return how many scores by people a difference of two cells takes for an interval of ± ``half_width``.
+    """Return how many human scores a difference between two cells needs for an interval of ± ``half_width``.
 
-    ``answers`` of each cell are scored by a scorer whose scores correlate with people's by ``r``; half of the scores by
-    people are of each cell. The width is Student's t times the error of PPI++ with its best weight, whose square is
-    about 2 sd² ((1 - r²) / m + r² / N) for m scores of N answers a cell. None if even all answers do not suffice.
+    ``answers`` in each cell have scores by a scorer that correlates with people by ``r``; each cell gets half of the
+    human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about 2 sd²
+    ((1 - r²) / m + r² / N) for m scores of N answers a cell. None if even all answers aren't enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))
@@ -154,10 +154,10 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 
 
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
-    """Return a line on how many scores by people the WIDTHS of a difference take, with and without a scorer.
+    """Return a line on how many human scores the WIDTHS of a difference need, with and without a scorer.
 
-    ``cells`` are human scores so far, from 0 to 1, of each cell (n,); ``answers`` those of a cell. The standard
-    deviation is within cells: what a retriever changes is no error of its mean.
+    ``cells`` are each cell's human scores so far, from 0 to 1, (n,); ``answers`` is the number of answers in a cell.
+    The standard deviation is within cells: a retriever's effect is not an error of its mean.
     """
     free = sum(map(len, cells)) - len(cells)
     known = free >= KNOWN_FROM

@@ -1,4 +1,4 @@
-"""Estimate people's mean score of each cell, its gain, and differences between retrievers, with each scorer's help."""
+"""Estimate each cell's mean human score, its gain, and differences between retrievers, with each scorer's help."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,12 +40,12 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 
 MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
-"""Slopes are per so much of the measure."""
+"""Slopes are per this much of the measure."""
 UNLIKE = 0.2
-"""Level of the test of assessors' shares: high, as few scores show large differences alone."""
+"""Level for the test of assessors' shares: high, because few scores only show large differences."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
-"""The retrieval measure of each query, by retriever and k."""
+"""Each query's retrieval measure, keyed by retriever and k."""
 TABLE = {
     "people": text("the scorer with the human scores; `scorer` scores all answers"),
     "quantity": text(f"from human scores: `{MEAN}`, a cell's mean; `{GAIN}`, that mean minus the zero-shot answers'; "
@@ -79,7 +79,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measures: Measures) -> pl.DataFrame:
     """Estimate P of every cell, its gain, and differences and slopes of ``pairs`` of retrievers (``TABLE``, scorer).
 
-    A row per scorer. There is no interval, but a ``reason``, from fewer scores than its width was simulated for.
+    A row per scorer. With fewer scores than the simulations of its width had, there is a ``reason`` and no interval.
     """
     rows = [
         {"scorer": name, "people": people, **row}
@@ -131,8 +131,8 @@ def estimate(
 ) -> dict[str, Any]:
     """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict.
 
-    ``assessors``: see Laid. Cells that different people scored have no interval, since some people are more severe than
-    others; slopes have one, which severity leaves as they are.
+    ``assessors``: see Laid. Cells scored by different people have no interval, because some people are more severe than
+    others; slopes have one, because severity doesn't change them.
     """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
@@ -171,7 +171,7 @@ def estimate(
 
 
 def few_of_a_cell(cells: Sequence[Array]) -> str:
-    """Return why one of the ``cells``, each human scores (n,), has too few scores; empty if none has."""
+    """Return why one of the ``cells``, each with human scores (n,), has too few; empty if all have enough."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
@@ -181,7 +181,7 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
     """Return why cells were scored by different people, by a chi-squared test; empty if chance may explain it.
 
-    ``parts``: by assessor, how many scores each cell has of theirs.
+    ``parts``: for each assessor, the number of their scores in each cell.
     """
     counts = {name: np.array(of_cells) for name, of_cells in parts.items() if sum(of_cells) > 0}
     if len(counts) < 2 or stats.chi2_contingency(list(counts.values()), correction=False).pvalue >= UNLIKE:
@@ -192,9 +192,9 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Say why human scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not.
+    """Return why human scores ``values`` (n,), or their ``queries``, are too few for an interval; empty if enough.
 
-    ``what`` there must be ``least`` of.
+    ``what``: the plural of the units, of which there must be ``least``.
     """
     if len(values) < least:
         return f"fewer than {least} {what}"

@@ -18,7 +18,7 @@ DRAWN = (RHO, ORDER, ORDER_AP)
 
 
 def draw_people(study: PeopleStudy, folder: Path) -> None:
-    """Draw the figure of human scores into ``folder``."""
+    """Draw the figure on human scores into ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 

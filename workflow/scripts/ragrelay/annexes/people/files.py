@@ -1,4 +1,4 @@
-"""Register the file of answers for people to score."""
+"""Register the file with answers for people to score."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

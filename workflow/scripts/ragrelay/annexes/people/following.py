@@ -1,4 +1,4 @@
-"""Measure how each scorer follows people: over answers and over systems, against other scorers, and with what bias."""
+"""Measure how each scorer follows people: over answers and systems, against other scorers, and its bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
 COEFFICIENTS = (R, RHO)
 SYSTEM = [name for name in OF_CELL if name != "seed"]
 SCORES_OF_SYSTEM = 5
-"""A system counts if people scored so many of its answers."""
+"""A system counts if people scored at least this many of its answers."""
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
 SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
 FAMILIES = "pairs of generator and retriever"
-"""Families of systems: those of a pair differ in ordering and k alone."""
+"""Families of systems, which differ only in ordering and k."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
     "people": text("the scorer with the human scores"),
@@ -66,7 +66,7 @@ COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
 def paired_answers(
     people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers that people and a scorer scored, by scorer: ANSWER, people, scorer, words, cluster.
+    """Return the answers scored by people and a scorer, keyed by scorer: ANSWER, people, scorer, words, cluster.
 
     ``people`` and ``scores``: ANSWER, value; ``words``: ANSWER, words.
     """
@@ -99,7 +99,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
 
 
 def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the rows of COMPARISON, and scorer, of every two scorers."""
+    """Yield the rows of COMPARISON, and scorer, for each pair of scorers."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
@@ -125,7 +125,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Return R, without an interval, or RHO of human scores ``x`` and a scorer's ``y`` of answers (n,)."""
+    """Return R, without an interval, or RHO between human scores ``x`` and a scorer's ``y`` over answers (n,)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:
@@ -150,7 +150,7 @@ def _ranks(column: Array) -> Array:
 
 
 def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Compare the rho of people and ``one`` with that of people and ``other``, over the same answers (n,)."""
+    """Compare rho between people and ``one`` with rho between people and ``other``, over the same answers (n,)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}
@@ -169,7 +169,7 @@ def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray
 
 
 def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array, Families]:
-    """Return systems' mean scores by people, of what they scored, and by the scorer, of all answers; their families."""
+    """Return systems' mean human scores (over scored answers), their mean scorer scores (over all), and families."""
     by_people = table.group_by(SYSTEM).agg(pl.col("people").mean(), pl.len()).filter(pl.col("len") >= SCORES_OF_SYSTEM)
     by_scorer = scores.group_by(SYSTEM).agg(pl.col("value").mean())
     both = by_people.join(by_scorer, on=SYSTEM).sort(SYSTEM)
@@ -184,7 +184,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Return the slope on ``of`` (n,) of the scorer's scores less people's, both in their own standard deviations."""
+    """Return the slope on ``of`` (n,) of the scorer's minus people's scores, each in its own standard deviations."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]
@@ -202,6 +202,6 @@ def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp])
 
 
 def order_of(names: Sequence[str], table: pl.DataFrame, quantity: str) -> list[str]:
-    """Return the scorers in ``names`` that have a value of ``quantity``, the highest first."""
+    """Return the scorers in ``names`` that have a value for ``quantity``, highest first."""
     values = dict(table.filter(quantity=quantity).drop_nulls("value").select("scorer", "value").iter_rows())
     return sorted((name for name in names if name in values), key=lambda name: -values[name])

@@ -1,4 +1,4 @@
-"""Lay out a generator's answers with human scores and a scorer's: queries by cells and seeds."""
+"""Lay out a generator's human and scorer scores: queries by cells and seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ CONTEXT = ["retriever", "ordering", "k"]
 class Laid:
     """Scores (queries, columns): a column per cell and seed. ``people`` is NaN where people did not score.
 
-    ``scorers``: a scorer's scores by its name, NaN where there is none. ``assessors``: an assessor's part in people's
-    score of each answer by the assessor's name, 0 to 1. ``weights``: inverse probabilities of being
-    drawn for people, 1 where unknown. ``cluster`` (queries,) numbers the clusters of queries.
+    ``scorers``: scores, keyed by scorer, NaN where missing. ``assessors``: each assessor's part, from 0 to 1, in an
+    answer's human score, keyed by the assessor's name. ``weights``: inverse probabilities of being drawn for people, 1
+    where unknown. ``cluster`` (queries,) numbers the clusters of queries.
     """
 
     columns: pl.DataFrame
@@ -33,7 +33,7 @@ class Laid:
     qids: tuple[str, ...]
 
     def row(self, factor: float, **context: Any) -> list[float]:
-        """Return ``factor`` for the columns of a cell, all its seeds, and 0 for the others."""
+        """Return ``factor`` for a cell's columns (all its seeds), and 0 for the others."""
         return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
                 for each in self.columns.iter_rows(named=True)]  # fmt: skip
 

@@ -20,5 +20,5 @@ def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str,
 
 
 def warnings(part: Sequence[PeopleStudy]) -> list[str]:
-    """Warn of each dataset some of whose comparisons are of answers that different people scored."""
+    """Warn of each dataset with comparisons between answers that different people scored."""
     return [warning for study in part for warning in people_warnings(study)]

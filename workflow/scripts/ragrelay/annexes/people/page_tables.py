@@ -1,4 +1,4 @@
-"""Make the page's tables of human scores."""
+"""Make the page's tables on human scores."""
 
 import polars as pl
 
@@ -18,7 +18,7 @@ QUERIES = numeric("queries", "n_queries", count)
 
 
 def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per estimate: with the scorer and without, and what the scorer bought."""
+    """Show a row per estimate: with and without the scorer, and the scorer's benefit."""
     frame = study["people_estimates"].with_columns(no_interval=pl.col("low").is_null()).sort(
         "no_interval", maintain_order=True
     )  # fmt: skip
@@ -50,7 +50,7 @@ def comparison_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def assessor_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per pair of assessors, and one of all."""
+    """Show a row per pair of assessors, and one for all together."""
     return table_of(
         _worded(study["assessors"]), OF_QUANTITY, name("assessor"), name("against"), between("value", "value", 2),
         numeric("answers", "n", count), QUERIES, REMARK, most=most_rows,

@@ -1,9 +1,9 @@
-"""Estimate by human scores of some answers and a scorer's scores of all: means, differences and slopes.
+"""Estimate means, differences and slopes from human scores of some answers and a scorer's scores of all.
 
-The method is analysis/prediction_powered.py's, with influences summed over the clusters of queries. Let y be people's
-mean score of the answers of a cell that they scored, weighted by the inverse of the probability that each was drawn
-with, f the scorer's mean of the same answers with the same weights, and F the scorer's mean of all answers. The cell's
-estimate is y + w (F - f), and that of a difference is the difference of two cells' estimates with one w.
+The method is in analysis/prediction_powered.py, with influences summed over the queries' clusters. Let y be the mean
+human score of the scored answers in a cell, weighted by the inverse of each answer's probability of being drawn, f the
+scorer's mean over the same answers with the same weights, and F the scorer's mean over all answers. The cell's estimate
+is y + w (F - f), and a difference's estimate is the difference between two cells' estimates with a single w.
 """
 
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ from ragrelay.analysis.prediction_powered import Bounded, Powered
 
 METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall's, the more cautious"
 LABELS_AT_LEAST, QUERIES_AT_LEAST = 40, 12
-"""An interval needs at least this many scores by people, and this many queries with one."""
+"""An interval needs at least this many human scores, and this many queries with one."""
 OF_CELL_AT_LEAST, DIFFERENT_OF_CELL = 20, 3
-"""An interval of two cells needs this many scores in each, and this many that differ from its most frequent."""
+"""An interval for two cells needs this many scores in each, and this many that differ from its most frequent score."""
 LABELS_OF_SLOPE = 80
-"""An interval of a slope needs so many scores by people."""
+"""Minimum human scores for a slope's interval."""
 
 
 class PartlyScored(NamedTuple):
-    """Scores of the answers to some queries, all (..., queries, columns): a column per cell and seed.
+    """Scores of answers to some queries, all (..., queries, columns): a column per cell and seed.
 
     ``people`` is NaN where people did not score, ``scorer`` where there is no answer; ``weights`` are the inverse of
     the probabilities of being drawn.
@@ -39,15 +39,15 @@ class PartlyScored(NamedTuple):
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Which answers people scored, and the scorer too."""
+        """Which answers both people and the scorer scored."""
         return np.isfinite(self.people) & np.isfinite(self.scorer)
 
 
 class Influences(NamedTuple):
-    """An estimate by people alone, what a weight of 1 of the scorer adds, and each cluster's influence on both.
+    """The estimate from people alone, the change if the scorer has weight 1, and each cluster's influence on both.
 
     ``alone`` and ``more`` (...), ``of_people`` and ``of_scorer`` (..., clusters); ``parts`` (..., clusters): the
-    variance that a cluster's scores by people add if they are independent.
+    variance that a cluster's human scores add if they are independent.
     """
 
     alone: Array
@@ -69,12 +69,11 @@ def influences(
     """Return the Influences on a sum of cells' means, or of their slopes on ``x``.
 
     Args:
-        answers: Scores of the answers.
+        answers: The answers' scores.
         contrast: A row per cell with the factor of each column. With the factors 1 and -1 of two cells, the sum of
             slopes is the slope of their difference.
         cluster: The number of each query's cluster, (queries,).
-        x: What slopes are on, (..., queries); it must vary over the queries that people scored in each cell.
-    """
+        x: The slopes' predictor, (..., queries); it must vary over the queries that people scored in each cell."""
     known, there = answers.known, np.isfinite(answers.scorer)
     zero = np.zeros((*known.shape[:-2], int(cluster.max()) + 1))
     alone, more, of_people, of_scorer, spread = zero[..., 0], zero[..., 0], zero, zero, zero
@@ -110,7 +109,7 @@ def _mean_parts(weights: Array, y: Array) -> tuple[Array, Array, Array]:
 def _slope_parts(weights: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
     """Return the weighted least-squares slope of ``y`` on ``x``, influences, and squares of weights, as _mean_parts.
 
-    Influences are residuals over 1 less their leverage, as a jackknife has them.
+    Influences are residuals divided by 1 minus their leverage, as in a jackknife.
     """
     column = np.broadcast_to(x[..., None], y.shape)
     u = column - _mean(weights, column)
@@ -131,7 +130,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Return the estimate with the tuned weight, where it makes the interval narrower, and that by people alone."""
+    """Return the estimate with the tuned weight, if this narrows the interval, and the estimate from people alone."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:
@@ -143,7 +142,7 @@ def powered(given: Influences) -> Powered:
 
 
 def means_of(given: Influences, weight: Array) -> Means:
-    """Return the moments of the clusters' pseudo-values for tests of verdicts, given the scorer's ``weight`` (...)."""
+    """Return the moments of clusters' pseudo-values for verdict tests, given the scorer's ``weight`` (...)."""
     of_clusters, df = given.of_people + weight[..., None] * given.of_scorer, given.df
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)

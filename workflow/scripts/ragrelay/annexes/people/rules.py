@@ -1,4 +1,4 @@
-"""Give rules what they need of human scores: the scorers that are compared with them, and files."""
+"""Give rules the data on human scores: the scorers to compare with them, and files."""
 
 import functools
 import itertools
@@ -14,13 +14,13 @@ from ragrelay.execution.study.wildcards import Key, OfJob
 
 
 class People:
-    """What the rules of human scores need of a study."""
+    """A study's data for the rules about human scores."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
         self.settings: PeopleSettings = study.settings.people or PeopleSettings.model_validate({})
         self.scorer = self.settings.scorer
-        """The scorer whose scores are people's; None without one."""
+        """The scorer with human scores; None without one."""
         self.given = study.scoring.filed[self.scorer] if self.scorer else None
 
     @functools.cached_property
@@ -64,7 +64,7 @@ class People:
 
     @property
     def params(self) -> dict[str, object]:
-        """Params of the rule that compares."""
+        """Params for the rule that compares."""
         study, name = self.study, self.scorer
         if name is None:
             return {}
@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers that are compared: each other ranking against the primary pair's reference."""
+        """Return the pairs of retrievers to compare: each other ranking with the primary pair's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Say for each dataset how many scores by people a width takes; no lines without human scores."""
+        """Say, for each dataset, how many human scores an interval's width needs; no lines without human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells that people score: those of the primary comparison, or all, and the answers without context."""
+        """The cells that people score: the primary comparison's (or all), and the zero-shot answers."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -118,7 +118,7 @@ class People:
 
     @property
     def draw(self) -> dict[str, object]:
-        """Params of the rule that draws answers for people to score."""
+        """Params for the rule that draws answers for people to score."""
         study, name, scores = self.study, self.scorer, self.given
         return {
             "patterns": {"answers": files.answers, "queries": files.queries},
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return what rules need of human scores in ``study``."""
+    """Return the data on human scores that rules need in ``study``."""
     return People(study)

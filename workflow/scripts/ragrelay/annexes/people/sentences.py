@@ -1,4 +1,4 @@
-"""Write the sentences on human scores: what people would say of all answers, and which scorer follows them."""
+"""Write the sentences on human scores: estimates for all answers, and the scorer that follows people best."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ from ragrelay.report.facts import TableRow
 COMPARISON = ["generator", "retriever", "ordering", "k", "against_retriever"]
 MOST_NAMED = 3
 WORTH = 0.95
-"""A scorer is worth it where it narrows the interval below this share of the width without it."""
+"""A scorer is worthwhile if it narrows the interval to less than this share of the width without it."""
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
@@ -41,8 +41,8 @@ def _elsewhere(study: PeopleStudy) -> str:
     parts = [f"{listing(pairs)} ({where})" for where, pairs in named.items()]
     more = [counted(len(rows) - MOST_NAMED, "other comparison")] if len(rows) > MOST_NAMED else []
     return (
-        f"People scored all answers of {listing([*parts, *more])}, without an interval here: the sections scored by "
-        f"{study.people} have one, over queries."
+        f"People scored all answers of {listing([*parts, *more])}, which have no interval here; the sections scored by "
+        f"{study.people} give one, over queries."
     )
 
 
@@ -59,7 +59,7 @@ def people_warnings(study: PeopleStudy) -> list[str]:
     return [
         f"In {counted(len(rows), 'comparison')} of answers on {study.keys['dataset']}, {row['reason']} "
         f"({row['generator']}, {row['retriever']} against {row['against_retriever']}, k = {row['k']}). Verdicts of the "
-        f"sections scored by {study.people} compare these people’s severity, too."
+        f"sections scored by {study.people} also compare how severe these people are."
         for row in rows[:1]
     ]
 
@@ -91,7 +91,7 @@ def _agreed(study: PeopleStudy, row: Row) -> TableRow:
 
 
 def people_sentences(study: PeopleStudy) -> list[str]:
-    """State the estimates of the primary comparison, what the scorer bought, agreement, comparisons and biases."""
+    """State the primary comparison's estimates, the scorer's benefit, agreement, comparisons and biases."""
     return [*_counts(study), *_estimates(study), *_agreement(study), *_biases(study), *_assessors(study)]
 
 
@@ -102,8 +102,8 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
         f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} that another "
         "scorer also scored. All estimates hold for answers drawn for people at random or with known probabilities; "
         "answers chosen where a scorer was unsure would bias them. A gain or difference here is between means over "
-        f"all scored answers; the sections scored by {study.people} pair answers by query, and differ where one of two "
-        "has no score."
+        f"all scored answers; the sections scored by {study.people} pair answers by query, and differ where one answer "
+        "of a pair has no score."
     )
 
 
@@ -151,10 +151,10 @@ def _estimate(row: Row) -> str:
 
 
 def _bought(row: Row) -> str:
-    """Say what the scorer bought: the width, and how many scores by people it stands for."""
+    """State the scorer's benefit: the interval's width, and the number of human scores that it replaces."""
     r = f"r with people {number(row['r'], 2)}"
     if not row["weight"]:
-        return f"{row['scorer']} would not narrow the interval, and does not count ({r})."
+        return f"{row['scorer']} would not narrow the interval, and is not used ({r})."
     if row["width"] >= WORTH:
         return f"{row['scorer']} is of little help here ({r}; width {number(row['width'], 2)} of that without it)."
     return (
@@ -181,7 +181,7 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
         if row["quantity"] != RHO:
             continue
         yield (
-            f"{row['scorer']} less {row['against']}, ρ over {counted(row['n'], 'answer')}: "
+            f"{row['scorer']} minus {row['against']}, ρ over {counted(row['n'], 'answer')}: "
             f"{with_interval(row['difference'], row['low'], row['high'], 2)}, p {p_value(row['p_value'])}."
         )
 

@@ -1,4 +1,4 @@
-"""Hold what the report shows of human scores of a dataset's answers."""
+"""Hold the report's data on human scores of a dataset's answers."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PeopleStudy(ShownTables):
-    """Human scores of the answers to one dataset; ``params``: People.drawn of the rules."""
+    """Human scores of a dataset's answers; ``params``: People.drawn of the rules."""
 
     COLUMNS: ClassVar = {
         "people_estimates": ESTIMATES,
@@ -21,7 +21,7 @@ class PeopleStudy(ShownTables):
 
     @property
     def people(self) -> str:
-        """The scorer whose scores are people's."""
+        """The scorer with human scores."""
         return str(self.params["people"])
 
     @property

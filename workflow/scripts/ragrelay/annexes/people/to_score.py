@@ -1,4 +1,4 @@
-"""Write the files of answers for people to score."""
+"""Write the files with answers for people to score."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,9 +25,9 @@ def to_score(
 ) -> list[str]:
     """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
 
-    ``files``: `queries` and `answers`. ``scored``: the file of human scores by dataset, or None; it belongs to the
-    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.ScoreCells). ``drawn_from``: cells
-    that are drawn from.
+    ``files``: `queries` and `answers`. ``scored``: the file with human scores, keyed by dataset, or None; it belongs to
+    the definition of ``scorer``, and its scores are placed in ``cells`` (score_files.ScoreCells). ``drawn_from``: the
+    cells to draw from.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()
@@ -55,7 +55,7 @@ def to_score(
 
 
 def _as_text(column: str) -> pl.Expr:
-    """Put an apostrophe before texts that a spreadsheet would show as a number, a date or a truth value."""
+    """Put an apostrophe before texts that a spreadsheet would convert to a number, a date or a truth value."""
     text = pl.col(column)
     words = text.str.count_matches(r"\p{L}{2,}")
     changed = text.str.contains(r"\d") & (words <= 1) & (text.str.len_chars() <= 30)

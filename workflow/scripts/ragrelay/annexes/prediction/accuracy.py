@@ -1,4 +1,4 @@
-"""Measure predictors further: do they tell where the context helps, how far are their ranks off, which is the best?"""
+"""Evaluate predictors further: where does the context help, how far off are their ranks, which is the best?"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -74,8 +74,8 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
 
     AUROC (target `gain`): DeLong et al. (1988), with an interval of Student's t on the logit; p by Mann and Whitney.
-    sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance is that
-    of random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target and statistic.
+    sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance means
+    random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target and statistic.
     """
     rows = []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Find the best predictor of each cell, and compare it with the best of equally many on shuffled queries."""
+"""Find each cell's best predictor, and compare it with the best of equally many on shuffled queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import REASON, STUDY_PART, integer, number
 
 WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
-"""Minimum queries of a cell for a verdict."""
+"""Minimum queries in a cell for a verdict."""
 KNOWN_AT_LEAST = 0.8
 CONTAIN_P0 = (GAIN, UTILITY)
 # Of columns of length 1, what is left of one by rounding.
@@ -61,7 +61,7 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
 
     The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), which accounts
     for the choice of the best and for similar predictors. A query without a predictor's value gets its middle rank. The
-    verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, of the
+    verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, for the
     retrievers ``rankings``. Gain and utility contain P_0, with its noise over seeds: a predictor of the answer without
     context follows them even if no context helps. For these targets, the predictor must also follow P given P_0
     (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
@@ -120,7 +120,7 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
-    """Return the predictor that follows ``y`` (n,) best, given centred unit ``ranks`` (n, predictors), and chance."""
+    """Return the predictor that best follows ``y`` (n,), given centred unit ``ranks`` (n, predictors), and chance."""
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
@@ -138,7 +138,7 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 
 
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
-    """Return partial rho of a predictor (column ``place`` of ``ranks``) and P given P_0, and chance.
+    """Return partial rho between a predictor (column ``place`` of ``ranks``) and P given P_0, and the chance level.
 
     Residuals of ranks are from a regression on P_0's rank and its square, since ranks need not be linearly related. The
     residuals of P are shuffled and fitted again (Freedman and Lane 1983). The best of all predictors counts, as in

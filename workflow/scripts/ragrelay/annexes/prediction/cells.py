@@ -1,4 +1,4 @@
-"""Gather the data for evaluating predictions: per cell, predictors and targets of the same queries."""
+"""Gather the data for evaluating predictions: predictors and targets for the same queries, per cell."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def stages(names: Iterable[str] = ()) -> dict[str, str]:
 def evaluated_ordering(orderings: Sequence[str]) -> str:
     """Return the ordering whose cells are evaluated: descending if the study has it, else its first.
 
-    Raises InputError if there is none, because all answers with passages are missing.
+    Raises InputError if there is none because all answers with passages are missing.
     """
     if not orderings:
         raise InputError("answers with passages", "none that has a score", "at least one")

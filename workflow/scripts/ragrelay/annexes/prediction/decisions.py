@@ -1,4 +1,4 @@
-"""Decide by predictions which queries get a context, and which k or retriever to use."""
+"""Use predictions to decide which queries get a context, and which k or retriever to use."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -65,8 +65,8 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Return the curves of selective retrieval: CURVE_COLUMNS without the part of the study.
 
-    Intervals are of mean P by Student's t and Hall's (analysis.mean_tests). Chance is the line between never and always
-    using the context. Queries with equal predictions are in the order of their ids.
+    Intervals are for mean P, by Student's t and Hall's test (analysis.mean_tests). Chance is the line between never and
+    always using the context. Queries with equal predictions are in the order of their ids.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)

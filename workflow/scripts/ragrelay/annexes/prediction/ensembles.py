@@ -22,7 +22,7 @@ from ragrelay.base.vocabulary.columns import INTERVAL, REASON, STUDY_PART, integ
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
-"""Minimum queries of a cell for folds within folds."""
+"""Minimum queries in a cell for folds within folds."""
 PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
 TAIL = ALPHA / 2
 # Bound on a correlation, since Fisher's z of a larger one is infinite except for rounding.
@@ -177,7 +177,7 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 
 
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per cell, target (`p` and `gain`), model and what is known.
+    """Return a row (COLUMNS, without the part of the study) per cell, target (`p`, `gain`), model and known stage.
 
     p-value and interval as in ``judged``, those given P_0 as in ``beyond``; gradient boosting has none, since its fits
     take too long.
@@ -212,12 +212,12 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
     """Return rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
 
-    The predictions of two queries share fitted queries, so rho varies more than that of independent pairs. The target
-    is therefore permuted ``permutations`` times through the whole cross-validation, with all fits and choices. The
+    Two queries' predictions share fitted queries, so rho varies more than for independent pairs. The target is
+    therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
     p-value is twice the smaller share of rhos, including this one, that are as large, or as small. It is exact if the
     predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5% quantiles of these
-    rhos (Hall's) or the jackknife's over queries, whichever is wider at either end, so that it excludes 0 only if
-    p < 0.05. With 0 permutations there is no interval and no p-value.
+    rhos (Hall's) or the jackknife's over queries, whichever is wider at either end, so that it excludes 0 only if p <
+    0.05. With 0 permutations there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}

@@ -1,4 +1,4 @@
-"""Compute all tables on the quality of predictions for a dataset, generator and scorer."""
+"""Compute all tables on predictions' quality for a dataset, generator and scorer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,10 +30,10 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Return result tables by name, and ``sare``, without the part of the study.
+    """Return result tables, keyed by name, and ``sare``, without the part of the study.
 
-    ``predictions`` and ``retrieval``: files by retriever; ``kinds``: the kind of each retriever;
-    ``rankings``: those that do not draw from the judgements. ``measure``: the retrieval measure, a target too.
+    ``predictions`` and ``retrieval``: files by retriever; ``kinds``: the kind of each retriever; ``rankings``: the
+    retrievers that don't use the judgements. ``measure``: the retrieval measure, a target too.
     """
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
     scored = pl.read_parquet(utility)

@@ -1,4 +1,4 @@
-"""Draw the figure of selective retrieval."""
+"""Draw the figure on selective retrieval."""
 
 import json
 

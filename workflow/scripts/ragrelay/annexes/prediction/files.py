@@ -1,4 +1,4 @@
-"""Register the files of predictions that no question and no table of the report has."""
+"""Register the prediction files that belong to no question and no report table."""
 
 from ragrelay.annexes.prediction.questions.score_contexts import ScoreContexts
 from ragrelay.base.vocabulary.study_file import StudyFile

@@ -1,4 +1,4 @@
-"""Run the job that makes the predictions for a retriever and generator."""
+"""Run the job that makes predictions for a retriever and generator."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ def predict_utility(
     consistency: Mapping[str, File],
     shown: KeyedFiles,
 ) -> pl.DataFrame:
-    """Return the table of predictions.
+    """Return the prediction table.
 
     ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and those of
     model_scores; ``consistency``: files by scorer. ``answers``: files of the retriever and of zero-shot; ``contexts``:

@@ -1,4 +1,4 @@
-"""Read models' scores of contexts from the tables of other jobs."""
+"""Read models' context scores from other jobs' tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ from ragrelay.base.io.coverage import count_missing
 from ragrelay.base.io.parquet_files import read_parquet
 
 LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
-"""Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
-BERT-QPP, a judge's labels, and the quality that a file gives."""
+"""Names of passage scores: log-probability per token after the query, a reranker's score, BERT-QPP's cross-encoder
+score, a judge's labels, and the quality from a file."""
 OF_PASSAGES = (JUDGE, QUALITY)
-"""Scores that a passage keeps, whatever text of it is shown."""
+"""Scores that a passage keeps, whichever text of it is shown."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""What a quality file should have, and what counts as missing."""
+"""The data that a quality file should have, and the name for missing data."""
 Scores = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True)
 class ModelScores:
     """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
-    ``consistencies`` of answers by scorer, then by ordering and k."""
+    ``consistencies`` of answers, keyed by scorer, then by ordering and k."""
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
     wholes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class ModelScores:
 def model_scores(
     contexts: pl.DataFrame, files: Mapping[str, str | Path], consistency: Mapping[str, str | Path]
 ) -> ModelScores:
-    """Return the scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
+    """Return the scores of ``contexts`` (qid, rank, docno) from the existing ``files``.
 
     These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``consistency``: files by scorer.
     """
@@ -87,7 +87,7 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
 def read_quality(path: Path) -> pl.DataFrame:
     """Read docno, quality from a Parquet file; quality is null for a passage without one.
 
-    Raises InputError if it is no Parquet file or has no row, a docno is null or repeated, or a quality is no finite
+    Raises InputError if it isn't a Parquet file or has no row, a docno is null or repeated, or a quality isn't a finite
     number.
     """
     table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))

@@ -1,4 +1,4 @@
-"""What predictions add to the report: tables and a figure of each dataset, generator and scorer."""
+"""Register the predictions' tables and figure, for each dataset, generator and scorer."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
@@ -42,7 +42,7 @@ PARTS = {
         "Predictors combined",
         "Each query’s prediction comes from a model that was fitted and tuned on other queries.",
     ),
-    "decisions": Part("Uses of the predictions"),
+    "decisions": Part("Using the predictions"),
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
@@ -93,5 +93,5 @@ OUTPUTS: tuple[Output, ...] = (
 
 
 def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:
-    """OUTPUTS without the table that needs two datasets, where there is only one."""
+    """Return OUTPUTS, without the table that needs two datasets if there is only one."""
     return tuple(output for output in OUTPUTS if several_datasets or output.name != "prediction_transfer")

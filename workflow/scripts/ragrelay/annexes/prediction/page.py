@@ -1,4 +1,4 @@
-"""Write the page of predictions: a section per dataset, generator and scorer."""
+"""Write the prediction page: a section per dataset, generator and scorer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import looks
 
 TEMPLATE = Path(__file__).with_name("templates") / "predict.html.j2"
 MOST_ROWS = 6_000
-"""Maximum rows of long tables on the page, shared by its sections."""
+"""Maximum rows in long tables on the page, shared by its sections."""
 
 
 def report_predictions(
@@ -25,7 +25,7 @@ def report_predictions(
 ) -> None:
     """Write the page of the study ``name``; styles and scripts are next to ``template``.
 
-    ``notices``: what a reader must know about its generators.
+    ``notices``: facts about its generators that readers must know.
     """
     question = "Can utility be predicted without judgements?"
     retrievers = looks(list(dict.fromkeys(ranking for study in studies for ranking in study.rankings)))

@@ -1,4 +1,4 @@
-"""Lay out the page's tables of predictions."""
+"""Lay out the page's prediction tables."""
 
 import polars as pl
 
@@ -21,7 +21,7 @@ SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", c
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """Return the best predictor of each cell, next to the chance level."""
+    """Return each cell's best predictor, next to the chance level."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
         numeric("ρ of the best by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),

@@ -14,7 +14,7 @@ from ragrelay.report.display.findings import Conclusion, Findings
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
 
 TARGETS = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
-BEYOND = {GAIN: ", beyond what P₀ tells of it", P: ""}
+BEYOND = {GAIN: ", beyond what P₀ predicts", P: ""}
 MOST_NAMED = 4
 
 
@@ -37,7 +37,7 @@ def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
         else f"No predictor is shown to be worth using in any of {cells}"
     )
     strongest = f"{row['predictor']}, {row['retriever']}, k = {row['k']}: ρ {number(row['rho'], 2)}"
-    return Conclusion(*asked, strong, f"strongest {strongest}, by chance {number(row['chance'], 2)}")
+    return Conclusion(*asked, strong, f"the strongest is {strongest}, by chance {number(row['chance'], 2)}")
 
 
 def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
@@ -52,12 +52,12 @@ def prediction_sentences(study: PredictedStudy) -> Findings:
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
         "Predictors are related to one another, and many are compared, so a predictor that follows P here may not do "
-        "so on other queries. The regressions’ numbers are for queries that no model was fitted on.",
+        "so on other queries. The regressions’ numbers come from queries that no model was fitted on.",
         "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions on "
         "them, follow that noise even if contexts add nothing. “Worth using” therefore also requires a predictor to "
         "follow P given P₀.",
-        "A predictor from scores or dense vectors is made for one retriever, so its values can’t be compared between "
-        "retrievers.",
+        "A predictor computed from scores or dense vectors belongs to one retriever, so its values can’t be compared "
+        "between retrievers.",
     ]
     return Findings(study.title, lines, limits)
 
@@ -78,7 +78,7 @@ def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
             f"No predictor of {TARGETS[target]} is worth using in any of {counted(tested.height, 'cell')} (retriever "
-            f"and k). The largest ρ is that of {_named(row)}"
+            f"and k). The strongest is {_named(row)}"
         )
     named = "; ".join(_named(row).rstrip(".") for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f"; {count(worth.height - MOST_NAMED)} more are in the table" if worth.height > MOST_NAMED else ""
@@ -92,8 +92,8 @@ def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     row = by_p0.row(0, named=True)
     return (
         f"In {count(by_p0.height)} of {counted(tested.height, 'cell')} the best predictor follows the gain, but is not "
-        "shown to say more than P₀ does: it may predict the quality of the answer without context, or the noise in "
-        f"it, and not what the context adds. Such is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ "
+        "shown to add anything to P₀: it may predict the quality of the answer without context, or its noise, rather "
+        f"than what the context adds. An example is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ "
         f"{number(row['rho'], 2)} with the gain, {number(row['given_p0'], 2)} with P given P₀ (p "
         f"{p_value(row['p_given_p0_holm'])} after Holm’s correction)."
     )
@@ -123,12 +123,12 @@ def _ensemble(study: PredictedStudy) -> str | None:
         for row in rows.filter(verdict=NOT_BEYOND).iter_rows(named=True)
     ]
     beyond = (
-        f" For {listing(by_p0)} it is not shown to say more than P₀ does: selective retrieval by it, and its curve, "
-        "may gain from the noise in P₀ alone, which other seeds don’t share."
+        f" For {listing(by_p0)}, the regression is not shown to add anything to P₀: selective retrieval based on it, "
+        "and its curve, may gain only from the noise in P₀, which other seeds don’t share."
     )
     return (
-        "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
-        f"was not fitted on with ρ {listing(said)} (k = {study.k}); predictors of noise have 0 or a little "
+        "For queries that it was not fitted on, a ridge regression on all predictors that need no answer with context "
+        f"follows the gain with ρ {listing(said)} (k = {study.k}); predictors made of noise have 0 or slightly "
         f"less.{beyond if by_p0 else ''}"
     )
 
@@ -146,7 +146,7 @@ def _transfer(study: PredictedStudy) -> str | None:
         for row in rows.iter_rows(named=True)
     ]
     return (
-        f"The same regression trained on the queries of another dataset follows the gain here, at k = {study.k}, with "
+        f"The same regression, trained on another dataset’s queries, follows the gain here, at k = {study.k}, with "
         f"ρ {listing(said)} where chance gives 0."
     )
 
@@ -162,7 +162,7 @@ def _policy(study: PredictedStudy) -> str | None:
         value = part.filter(policy="predicted").row(0, named=True)
         said.append(
             f"{retriever}: {number(regret['predicted'])}, always {number(regret['always'])}, never "
-            f"{number(regret['never'])} (mean P less that of the better of both: "
+            f"{number(regret['never'])} (mean P minus the better fixed policy’s mean P: "
             f"{with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
         )
     if not said:

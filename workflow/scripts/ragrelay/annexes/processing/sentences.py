@@ -37,7 +37,7 @@ def processing_warnings(study: ProcessingStudy) -> list[str]:
     names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
     return [
         f"A sample of the contexts (texts or their order) from {name}’s processor on {study.keys['dataset']} differed "
-        "when it was made again: another cache gives other prompts."
+        "when it was made again: with another cache, prompts would differ."
         for name in names
     ]
 
@@ -69,14 +69,14 @@ def _changed(row: Row) -> str:
     if _unchanged(row):
         return f"{where}: the processor changed no text of {counted(row['n_contexts'], 'context')} of {row['of']}."
     passages = (
-        f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
-        f"text and {count(row['n_emptied'])} not at all"
+        f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with a "
+        f"different text and {count(row['n_emptied'])} not at all"
     )
     same, emptied, moved = row["n_contexts_same"], row["n_contexts_emptied"], row.get("n_reordered")
     contexts = [
         f"{count(same)} {_have(same)} the same texts as before" if same else "",
         f"{count(emptied)} {_have(emptied)} none left, as in prompts without context" if emptied else "",
-        f"{count(moved)} {_show(moved)} passages in another order" if moved else "",
+        f"{count(moved)} {_show(moved)} passages in a different order" if moved else "",
     ]
     told = listing([text for text in contexts if text])
     of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""

@@ -17,9 +17,9 @@ def recheck_answer(record: Record) -> Conclusion:
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
     if not n:
-        return Conclusion(*heading, "Answers from files cannot be made again")
+        return Conclusion(*heading, "Answers from files cannot be regenerated")
     many = f"All {count(n)}" if equal == n else f"{count(equal)} of {count(n)}"
-    return Conclusion(*heading, f"{many} answers made again{_drawn(n, stored)} are bit-equal to the stored ones")
+    return Conclusion(*heading, f"{many} regenerated answers{_drawn(n, stored)} are bit-equal to the stored ones")
 
 
 def recheck_sentences(record: Record) -> list[str]:
@@ -30,22 +30,24 @@ def recheck_sentences(record: Record) -> list[str]:
         sentences += [f"{part['dataset']} · {part['generator']}: {_equality(part)} {_makers(part)}"]
         sentences += [_change(row) for row in rows if row["scorer"] and part["n_equal"] < part["n"]]
     for name in record["imported"]:
-        sentences.append(f"{name}: its answers are from files and cannot be made again.")
+        sentences.append(f"{name}: its answers are from files and cannot be regenerated.")
     return sentences
 
 
 def _equality(part: Row) -> str:
     n, equal = part["n"], part["n_equal"]
-    again = f"{counted(n, 'answer')} made again{_drawn(n, part['n_stored'])}"
+    again = f"{counted(n, 'regenerated answer')}{_drawn(n, part['n_stored'])}"
     if equal == n:
         return (
-            f"bit-equal: all {again} are the stored ones, in text, finish reason and numbers of tokens. Their P "
-            "changes by exactly 0."
+            f"bit-equal: all {again} match the stored ones in text, finish reason and token counts. Their P changes by "
+            "exactly 0."
         )
     texts = "" if part["median_until"] is None else (
         f"; texts that differ share their first {part['median_until']:g} {part['unit']} (median)")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
-    return f"not bit-equal: of {again}, {count(equal)} are the stored ones ({interval}){texts}." + _second_making(part)
+    return f"not bit-equal: of {again}, {count(equal)} match the stored ones ({interval}){texts}." + _second_making(
+        part
+    )
 
 
 def _drawn(n: int, stored: int) -> str:
@@ -74,7 +76,7 @@ def _change(row: Row) -> str:
     mean = "mean P does not change" if row["mean_difference"] == 0 else f"mean P changes by {change} over {over}"
     word = f" ({row['verdict']})" if row["verdict"] else ""
     lost = (
-        f" {counted(row['n_unpaired'], 'answer has', 'answers have')} a score then or now alone."
+        f" {counted(row['n_unpaired'], 'answer has', 'answers have')} a score only then or only now."
         if row["n_unpaired"]
         else ""
     )
@@ -86,7 +88,7 @@ def _makers(part: Row) -> str:
     day = now["first_made"].partition("T")[0]
     on = ", software and processor unknown" if _served(now) else f" (processor {now['processor']})"
     differ = _settings(then["settings"], now["settings"])
-    return f"Stored: {_engines(then)}. Made again on {day}: {_engines(now)}{on}.{differ}"
+    return f"Stored: {_engines(then)}. Regenerated on {day}: {_engines(now)}{on}.{differ}"
 
 
 def _engines(made: Mapping[str, Any]) -> str:
@@ -118,5 +120,5 @@ def lines(record: Record, page: str) -> Sequence[str]:
     return [
         recheck_answer(record).sentence,
         *recheck_sentences(record),
-        f"The next run of the study shows it on {page}.",
+        f"The study’s next run adds this to {page}.",
     ]

@@ -25,7 +25,7 @@ OUTPUTS: tuple[Output, ...] = (
         "round_slopes", ROUNDS, ("round_slopes", "round_scores"), "Relay by step of the search", "", "rounds",
         f"{MODULE}.page_tables:slope_table", {},
         note="Adjusted: for the query’s mean measure over the lists, and for P before the step. Each step’s interval "
-             "has level 1 − 5% / steps, so that all intervals hold together.",
+             "has level 1 − 5% / steps, so all intervals hold simultaneously.",
         limited=True,
     ),
     Table(

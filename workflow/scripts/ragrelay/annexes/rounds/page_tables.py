@@ -26,7 +26,8 @@ def round_table(study: RoundsShown, most_rows: int | None = None) -> Table:
         study["round_scores"], name("references"), numeric("round", "round", count), name("retriever"),
         between("mean P", "p"), numeric("queries", "n", count), numeric("worse", "worse", count),
         numeric("better", "better", count), numeric("repeated", "repeated", share),
-        numeric("lists without new ones", "empty", share), numeric("new ones unjudged", "unjudged", share),
+        numeric("lists without new passages", "empty", share),
+        numeric("new passages unjudged", "unjudged", share),
         numeric("answers missing", "missing", share),
-        numeric("tokens of a prompt", "prompt_tokens", tokens), most=most_rows,
+        numeric("tokens per prompt", "prompt_tokens", tokens), most=most_rows,
     )  # fmt: skip

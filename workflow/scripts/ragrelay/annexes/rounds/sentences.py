@@ -16,10 +16,10 @@ from ragrelay.report.facts import TableRow
 PER = 0.1
 """Slopes are shown per this much of the measure."""
 ANSWERS = {
-    relay.IT_IS: "A better list of passages makes a better answer at once",
-    relay.IT_IS_NOT: "A better list of passages makes a worse answer at once",
-    relay.NOT_KNOWN: "We do not know whether a better list of passages makes a better answer at once",
-    TOO_FEW: "Too few queries to say whether a better list of passages makes a better answer at once",
+    relay.IT_IS: "A better list of passages gives a better answer at once",
+    relay.IT_IS_NOT: "A better list of passages gives a worse answer at once",
+    relay.NOT_KNOWN: "We do not know whether a better list of passages gives a better answer at once",
+    TOO_FEW: "Too few queries to say whether a better list of passages gives a better answer at once",
 }
 AT_STEP = {ABOVE: "above zero", BELOW: "below zero", TOO_FEW: "too few queries"}
 
@@ -29,7 +29,7 @@ def rounds_answer(study: RoundsShown) -> Conclusion:
     rows = study.slopes(None)
     said = ANSWERS[relay.answer_of(rows) if rows.height else TOO_FEW]
     asked, pair = study.asked, rows.to_dicts()
-    where = f"in a search of {counted(asked['rounds'], 'round')} that {asked['reference']} leads"
+    where = f"in a search of {counted(asked['rounds'], 'round')} with {asked['reference']} as the reference"
     facts = tuple(TableRow(RESULT_TABLES[0], study.keys, row, ("references", "step", "adjusted")) for row in pair)
     return Conclusion("Search rounds", "Is relevance relayed at each step of a search?", f"{said}, {where}",
                       _slopes(study, pair), facts=facts)  # fmt: skip
@@ -61,7 +61,7 @@ def _per(row: Row) -> str:
 def _steps(study: RoundsShown) -> str:
     rows = [study.slopes(step).to_dicts()[0] for step in study["round_slopes"]["step"].drop_nulls().unique().sort()]
     told = [f"step {row['step']} {_step(row)}" for row in rows]
-    level = f"; the intervals of all {len(rows)} hold together" if len(rows) > 1 else ""
+    level = f"; the intervals of all {len(rows)} hold simultaneously" if len(rows) > 1 else ""
     return f"By step, per {PER} of {study.asked['measure']}: {'; '.join(told)}{level}." if len(rows) > 1 else ""
 
 
@@ -96,10 +96,12 @@ def _lists(study: RoundsShown) -> list[str]:
     said: dict[int, list[str]] = {}
     for row in study.by_round.to_dicts():
         if row["round"] > 1 and row["repeated"] is not None:
-            told = f"{share(row['repeated'])} with {row['retriever']} ({share(row['empty'])} of its lists bring none)"
+            told = (
+                f"{share(row['repeated'])} with {row['retriever']} ({share(row['empty'])} of its lists add no passage)"
+            )
             said.setdefault(row["round"], []).append(told)
     return [
-        f"In round {number_}, of the passages found, these were shown before or are near copies: {listing(parts)}."
+        f"Passages found in round {number_} that were shown before or are near copies: {listing(parts)}."
         for number_, parts in said.items()
     ]
 
@@ -114,7 +116,8 @@ def _unjudged(study: RoundsShown) -> str:
 
 def _apart(study: RoundsShown) -> str:
     """Say that the page's other counts are of round 1 alone."""
-    return "The page’s other parts, with their counts of answers and tokens, are about round 1." if study.later else ""
+    text = "All other parts of the page, including counts of answers and tokens, cover only round 1."
+    return text if study.later else ""
 
 
 def _missing(study: RoundsShown) -> str:

@@ -14,11 +14,11 @@ RESULT_TABLES = (
                 "by query",
                 "thinking"),
 )  # fmt: skip
-PARTS = {"thoughts": Part("Tokens of thought by context")}
+PARTS = {"thoughts": Part("Thought tokens by context")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "thoughts", THOUGHTS, f"{MODULE}.figures:thoughts_by_k", ("thoughts",), "thoughts",
-        "Tokens of thought against k",
+        "Thought tokens against k",
         "Mean tokens per thought against k, with a line per retriever and a panel per ordering. Bars are 95% intervals "
         "over queries; the dotted line is for thoughts without context.",
         "There is a panel per ordering. Bars and the shaded band are 95% intervals over queries; the dotted line is "
@@ -26,14 +26,14 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "thought_differences", THOUGHTS, ("thought_differences",),
-        "Tokens of thought against those without context, and between retrievers", "", "thoughts",
+        "Thought tokens compared with no context, and between retrievers", "", "thoughts",
         f"{MODULE}.page_tables:difference_table", {},
         note="Tests are paired by query. Verdicts follow from the 95% interval, uncorrected; Holm’s correction is over "
              "all cells with the same comparison.",
         limited=True,
     ),
     Table(
-        "thoughts", THOUGHTS, ("thoughts",), "Tokens of thought in every cell, and how thoughts end", "", "thoughts",
+        "thoughts", THOUGHTS, ("thoughts",), "Thought tokens in every cell, and how thoughts end", "", "thoughts",
         f"{MODULE}.page_tables:thought_table", {},
         note="Means are over queries, after averaging over seeds. If thoughts were cut at the budget or didn’t end, "
              "means are lower bounds.",

@@ -119,7 +119,7 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " They count with the tokens that they have, so means are lower bounds, and "
+        + ("" if _no_lengths(study) else " They count with the tokens they reached, so means are lower bounds, and "
                                          "a difference may be too small or too large.")
     ]  # fmt: skip
 
@@ -128,7 +128,7 @@ def _unknown(study: ThoughtStudy) -> list[str]:
     unknown, answers = study.counts.select(pl.col("n_unknown", "n").sum()).row(0)
     if not unknown:
         return []
-    return [f"Of {counted(answers, 'answer')}, {count(unknown)} have a thought of unknown length; no mean counts them."]
+    return [f"Of {counted(answers, 'answer')}, {count(unknown)} have a thought of unknown length; means exclude them."]
 
 
 def _no_lengths(study: ThoughtStudy) -> bool:
@@ -166,7 +166,7 @@ def _of(study: ThoughtStudy, against: str) -> str:
     if against == ZEROSHOT:
         return "without a context"
     kind = study.grid.kinds.get(against, "")
-    return f"with {against}{f' (of kind {kind}, which knows the judgements)' if kind in SET_BY_DESIGN else ''}"
+    return f"with {against}{f' (of kind {kind}, which uses the judgements)' if kind in SET_BY_DESIGN else ''}"
 
 
 def _share(study: ThoughtStudy, here: Mapping[str, object]) -> str:

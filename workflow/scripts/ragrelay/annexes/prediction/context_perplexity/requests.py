@@ -1,4 +1,4 @@
-"""Request the log-probability of each passage of a context, and of the whole context."""
+"""Request the log-probability of each passage in a context, and of the complete context."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ ASKED: dict[str, Any] = {
 
 
 def whole_tokens(k: int) -> int:
-    """Return the maximum tokens of the prompt and a whole context of ``k`` passages, as in the authors' code."""
+    """Return the maximum tokens for the prompt and a complete context of ``k`` passages, as in the authors' code."""
     return 1024 + 256 * max(0, k - 5)
 
 
@@ -65,7 +65,7 @@ def context_requests(
 
 
 def _texts(texts: Sequence[str], ks: Sequence[int]) -> Iterator[tuple[int | None, int | None, str, int]]:
-    """Yield rank, k, text and maximum tokens of each passage, then of each whole context."""
+    """Yield rank, k, text and maximum tokens for each passage, then for each complete context."""
     for rank, text in enumerate(texts[: max(ks)], start=1):
         yield rank, None, text, PASSAGE_TOKENS
     for k in sorted(ks) if texts else ():
