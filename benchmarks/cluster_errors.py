@@ -237,7 +237,7 @@ def table(path: Path) -> str:
         word, by = title.replace(f"{place}, ", "").rsplit(", ", 1)
         word += "" if by != "by cluster" or "goal" in one else " (no gate)"
         rows.setdefault((word, by), {})[int(place.split()[0])] = f"{100 * one['value']:.1f}"
-    lines = [["word and clusters", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
+    lines = [["verdict and clusters", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
     lines += [[word, by, *(row[count] for count in COUNTS)] for (word, by), row in rows.items()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

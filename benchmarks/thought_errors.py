@@ -103,7 +103,7 @@ def table(path: Path) -> str:
         word, size, data = title.replace(": ", ", ", 1).split(", ", 2)
         rows.setdefault((word, data), {})[int(size.split()[0])] = f"{100 * one['value']:.1f}"
     lines = [["", "thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
-    lines += [[word, data, *(row[n] for n in SIZES)] for (word, data), row in rows.items()]
+    lines += [[word.replace("word", "verdict"), data, *(row[n] for n in SIZES)] for (word, data), row in rows.items()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
