@@ -97,6 +97,6 @@ def test_a_study_with_everything_on(optional: Sandbox, tmp_path: Path) -> None:
     for folder in ("scores", "utility", *chain(*of_annexes("UNCLUSTERED"))):
         assert not [name for name in changed if f"/{folder}/" in name and name.endswith((".csv", ".parquet"))], folder
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "other intervals are left out, or treat queries as independent" in page
+    assert "other intervals are omitted or treat queries as independent" in page
     study.snakemake("plan", "preview", check=False)
     assert study.planned(*MADE_AFTER) == {}

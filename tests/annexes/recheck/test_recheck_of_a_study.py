@@ -93,7 +93,7 @@ def test_answers_that_were_changed_are_counted(copied: Callable[[], Sandbox]) ->
     of_prompt = dict(zip(first["prompt_id"], same, strict=True))
     expected = [seed == 2 or of_prompt[prompt_id] for prompt_id, seed in drawn.select("prompt_id", "seed").iter_rows()]
     assert drawn["equal"].to_list() == expected and drawn.height == 30 and 0 < sum(expected) < 30
-    assert f"{sum(expected)} of 30 answers made again (drawn from {len(rows)}) are bit-equal" in said
+    assert f"{sum(expected)} of 30 regenerated answers (drawn from {len(rows)}) are bit-equal" in said
     assert "small · demo-lm: not bit-equal: of 30 answers" in said and "lm: bit-equal" not in said
     assert "Asked a second time, in two halves, this machine changes none of its own answers." in said
     scores = pl.concat(
@@ -124,7 +124,7 @@ def test_killed_half_way_it_leaves_nothing_and_begins_again(copied: Callable[[],
     process.wait()
     assert [path for path in (study.results / "recheck").rglob("*") if path.is_file()] == []
     study.snakemake("--unlock")
-    assert "All 12 answers made again (drawn from " in study.snakemake("recheck").stdout
+    assert "All 12 regenerated answers (drawn from " in study.snakemake("recheck").stdout
 
 
 @pytest.mark.gate
@@ -144,5 +144,5 @@ def test_imported_answers_are_named_and_start_no_engine(copied: Callable[[], San
     assert set(study.planned("recheck")) == {"recheck"}
     said = study.snakemake("recheck").stdout
     assert "Answers from files cannot be regenerated.\n" in said
-    assert "theirs: its answers are from files and cannot be made again.\n" in said
+    assert "theirs: its answers are from files and cannot be regenerated.\n" in said
     assert read_table(study.results / "recheck/recheck.csv", SUMMARY).is_empty()
