@@ -46,8 +46,9 @@ def compute_utility(
     ``scores`` maps a retriever to its scores file (retriever_table.SCORE_COLUMNS), including ``zeroshot``. P is the
     mean over seeds of f1 (eq. 1); P_0 is the same for the zero-shot answers on the same references. P_0 comes from the
     zero-shot file or, on unseen references, from the retriever's own rows with ordering ``none`` at that k. Utility is
-    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing, and,
-    if relative, where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
+    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing.
+    Relative utility is also null if P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is
+    lost.
 
     For the retrievers in ``counted``, a query without any answer counts as one without retrieved passages. Its answer
     is the zero-shot answer, so P = P_0 in every cell, and ``without_results`` is true. Answers may be missing for other

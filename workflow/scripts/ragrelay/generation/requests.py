@@ -227,7 +227,7 @@ def tokenised(
 
 
 def window_of(generator: GeneratorEntry) -> int | None:
-    """Return the generator's window in tokens: ``max_model_len``, or what the model's configuration says.
+    """Return the generator's window in tokens: ``max_model_len``, or the value in the model's configuration.
 
     None for an endpoint without ``max_model_len``, which checks by itself.
     """

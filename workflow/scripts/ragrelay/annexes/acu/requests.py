@@ -26,9 +26,10 @@ evidence's own likelihood has no template and no word."""
 
 
 class Asked:
-    """The requests to ``generator`` about the ``claims`` with a stance, with the ``prompts`` of each template.
+    """The requests to ``generator`` about the ``claims`` with a stance, with each template's ``prompts``.
 
-    ``own_words``: by template, the words that its prompts with evidence ask for instead of WORDS, in the same order.
+    ``own_words``: keyed by template, the words that its prompts with evidence ask for instead of WORDS, in the same
+    order.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024): how labels follow the answers, over k and by reader."""
+"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024): how labels follow the answers, by k and by generator."""
 
 from collections.abc import Sequence
 

@@ -75,7 +75,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     """Read the rows of the table ``kind`` (of LAYOUTS), with this study's names; null for an empty value.
 
     ``names``: section of the configuration → published name → the study's name. Raises InputError for a file that is
-    missing or not UTF-8, and, with its line, for a missing or repeated column, a value of another type, and a second
+    missing or not UTF-8, and (with the line) for a missing or repeated column, a value of the wrong type, or a second
     row with the same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))

@@ -109,7 +109,7 @@ class BertMeasure:
         return {**self._references.facts, "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: only the words of references must be known to the model."""
+        """Do nothing: the model must know only the references' words."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task, encoding every distinct answer once. Needs ``prepare`` first."""
