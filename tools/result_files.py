@@ -72,7 +72,10 @@ def columns_of(file: StudyFile) -> dict[str, Column]:
 
 def rows_of(columns: dict[str, Column]) -> dict[str, str]:
     """Return a line of the table for each column."""
-    return {name: f"| `{name}` | {column.unit} | {column.about} |\n" for name, column in columns.items()}
+    bar = "\\|"
+    return {
+        name: f"| `{name}` | {column.unit} | {column.about.replace('|', bar)} |\n" for name, column in columns.items()
+    }
 
 
 def common_rows() -> dict[str, str]:

@@ -16,7 +16,7 @@ TABLE = {
     ),
     "k": integer("passages in the context; empty for all k together", "passages"),
     "answers": integer("distinct answers", "answers"),
-    "prompt_tokens": integer("tokens in their prompts; empty if an endpoint didn't count them", "tokens"),
+    "prompt_tokens": integer("tokens in the answers' prompts; empty if an endpoint didn't count them", "tokens"),
     "cached_tokens": integer("prompt tokens served from the prefix cache", "tokens"),
     "answer_tokens": integer("tokens in the answers", "tokens"),
     "device_seconds": number(
@@ -24,7 +24,7 @@ TABLE = {
         "answers; empty in rows for one k",
         "seconds",
     ),
-    "made_by": text("engines and devices that made the answers"),
+    "made_by": text("engines and devices that generated the answers"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}

@@ -39,7 +39,8 @@ CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 TABLE = {
     "mark": text(
-        "† compares with the reference retriever in descending order, ‡ compares descending with ascending order"
+        "†: comparison with the reference retriever in descending order; ‡: comparison of descending with ascending "
+        "order"
     ),
     **CELL_COLUMNS,
     "against_retriever": text("the other cell's retriever"),

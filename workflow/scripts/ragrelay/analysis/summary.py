@@ -21,7 +21,7 @@ METHOD = "t over queries"
 CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries with a row", "queries"),
+    "n": integer("queries in the cell", "queries"),
     "mean_p": number(
         "mean P over queries with P and P₀; P is the score of an answer against its references", "the scorer's"
     ),
@@ -34,7 +34,7 @@ TABLE = {
     "median_utility": number("median utility over queries"),
     "n_null": integer("queries without a utility, because they lack P or a P₀ above 0", "queries"),
     "n_low_p0": integer("queries with a P₀ below 0.1", "queries"),
-    "n_without_results": integer("queries for which nothing was found; their P is P₀", "queries"),
+    "n_without_results": integer("queries without retrieval results; their P is P₀", "queries"),
     "share_best_in_context": number("share of answers whose best reference was in their own context", "0 to 1"),
     "reason": REASON,
 }

@@ -54,7 +54,8 @@ CONFUSION = {
     "references": REFERENCES,
     "people_label": integer("human label"),
     "source_label": integer(
-        "the source's label; labels from 0 to 1 count as 1 if they are at least 0.5, effects if they are above 0"
+        "the source's label; labels from 0 to 1 count as 1 if they are at least 0.5, effects count as 1 if they are "
+        "above 0"
     ),
     "pairs": integer("query–passage pairs with these labels", "pairs"),
 }

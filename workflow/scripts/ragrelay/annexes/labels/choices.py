@@ -53,7 +53,7 @@ TABLE = {
     "mean_chosen": number("mean over queries with the chosen context; contexts that tie are averaged", "the scorer's"),
     "mean_any": number("mean over queries with a random context, which is the choice of labels without information",
                        "the scorer's"),
-    "mean_difference": number("mean of the first minus the second, paired by query", "the scorer's"),
+    "mean_difference": number("mean_chosen minus mean_any, paired by query", "the scorer's"),
     **INTERVAL,
     "p_value": number("two-sided p-value for a mean difference of 0, from the test behind the verdict, uncorrected"),
     "verdict": text("for P, against a random context: `better`, `worse`, `undecided` or `too few queries`; otherwise "

@@ -19,10 +19,10 @@ MEMORY = ("peak_memory_mib", "gpu_memory_mib")
 TABLE = {
     "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
     "k": integer("passages in the context; empty for all k together", "passages"),
-    "calls": integer("distinct answers; each is an LLM call", "calls"),
+    "calls": integer("distinct answers, each of which needs an LLM call", "calls"),
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
-    "peak_memory_mib": integer("peak resident memory of the processes that made them; on a GPU, the host's "
-                               "memory", "MiB"),
+    "peak_memory_mib": integer("peak resident memory of the processes that generated the answers; on a GPU, the host's "
+        "memory", "MiB"),
     "gpu_memory_mib": integer("peak GPU memory allocated, which for vLLM follows from gpu_memory_utilization; empty "
         "without a GPU", "MiB"),
     "made_by": ANSWERS["made_by"],
@@ -35,9 +35,9 @@ SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `
 BY_K = {
     "k": integer("passages in a ranking", "passages"),
     **{f"{side}_calls": integer(f"LLM calls for {about}", "calls") for side, about in SIDES.items()},
-    **{f"{side}_tokens": integer(f"tokens of prompts (without those from the prefix cache) and answers: {about}",
+    **{f"{side}_tokens": integer(f"tokens in prompts (without the prefix cache) and answers, for {about}",
                                  "tokens") for side, about in SIDES.items()},
-    **{f"{side}_seconds": number(f"estimated time for these tokens at the speed of the store's latest parts: {about}",
+    **{f"{side}_seconds": number(f"estimated time for these tokens at the speed of the store's latest parts, for {about}",
                                  "seconds") for side, about in SIDES.items()},
     "attention_ratio": number("sum of the squared lengths of end-to-end answers with their prompts, divided by the "
         "same sum for labels: the ratio of the attention cost (Salemi and Zamani, section 2: k² against k)"),

@@ -21,10 +21,10 @@ COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
 BEST, NULL = "best", "null"
 TABLE = {
-    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
-                       "labels without information about the passage"),
+    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null "
+        "source, whose labels carry no information about the passage"),
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
-    "against_source": text("the source that it is compared with"),
+    "against_source": text("the other source in the comparison"),
     "against_measure": text("that source's measure"),
     "value": number("correlation for source and measure", "−1 to 1"),
     "against_value": number("correlation for against_source and against_measure", "−1 to 1"),

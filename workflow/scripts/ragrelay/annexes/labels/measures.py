@@ -16,8 +16,8 @@ CONTINUOUS = ("P", "Success", "nDCG")
 """The measures that are defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
-    "value": number("the measure at the cutoff, from the source's labels"),
-    "n_ranked": integer("the ranking's passages, at most k", "passages"),
+    "value": number("the measure at the cutoff, computed from the source's labels"),
+    "n_ranked": integer("number of passages in the ranking, at most k", "passages"),
 }
 SCHEMA = schema_of(COLUMNS)
 _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
