@@ -147,7 +147,7 @@ DATA_CASES = {
         Case("A retriever of nuggets' passages outside the grid", nuggets(
             written_by="lm", retriever="rerank", list_tokens=99
         )),
-        Case("A window for nuggets of a file", nuggets(path="nuggets.jsonl", window=5)),
+        Case("The key window with nuggets from a file", nuggets(path="nuggets.jsonl", window=5)),
         Case("Lists of nuggets without a placeholder", nuggets(
             None, file("nugget_prompts/bare.yaml", BARE_LIST), written_by="lm", list_prompt="bare"
         )),

@@ -62,7 +62,9 @@ TABLE = {
     "n": integer("queries with both values", "queries"),
     "n_null": integer("queries excluded because they have no utility", "queries"),
     "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
-    "p_value": number("two-sided p-value for a coefficient of 0, uncorrected; `method` describes only the interval"),
+    "p_value": number(
+        "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
+    ),
     "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected; the verdict uses it"),
     "verdict": text(
         "verdict on rho: `above zero`, `below zero`, `undecided` or `too few queries`; in correlation.csv after Holm's "

@@ -37,7 +37,9 @@ TABLE = {
     "n_null": integer("queries excluded because they lack this quantity", "queries"),
     "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
     "n_short": integer("queries among the n with fewer than k passages", "queries"),
-    "p_value": number("two-sided p-value for a coefficient of 0, uncorrected; `method` describes only the interval"),
+    "p_value": number(
+        "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
+    ),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -37,7 +37,7 @@ BY_K = {
     **{f"{side}_calls": integer(f"LLM calls for {about}", "calls") for side, about in SIDES.items()},
     **{f"{side}_tokens": integer(f"tokens in prompts (without the prefix cache) and answers, for {about}",
                                  "tokens") for side, about in SIDES.items()},
-    **{f"{side}_seconds": number(f"estimated time for these tokens at the speed of the latest parts, for {about}",
+    **{f"{side}_seconds": number(f"estimated time for {about}, at the speed of the store's latest parts",
                                  "seconds") for side, about in SIDES.items()},
     "attention_ratio": number("sum of the squared lengths of end-to-end answers with their prompts, divided by the "
         "same sum for labels: the ratio of the attention cost (Salemi and Zamani, section 2: k² against k)"),

@@ -21,7 +21,7 @@ EFFECTS = {
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
     "tokens_before": number("mean tokens over these queries in the prompt with the unprocessed texts, in the grid's "
         "first ordering", "tokens"),
-    "tokens_after": number("the same mean for the prompt with the processed texts", "tokens"),
+    "tokens_after": number("mean tokens over these queries in the prompt with the processed texts", "tokens"),
     "same_again": boolean("whether processing a sample of the contexts again gave the same texts in the same order"),
     "n_reordered": integer("contexts that show their passages in a different order than the ranking; only if a "
                            "processor returns an order", "queries")._replace(optional=True),
