@@ -52,7 +52,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
         for measure in ("nDCG(", "1", "nDCG(**{1: 2})", "nDCG(1)", "nDCG(cutof=1)", "nDCG.x", "a\nb", "-")
     ),
     ("grid.measures", ["__import__('os').mkdir('made')"], ["'grid.measures'", "a measure of ir_measures"]),
-    ("grid.measures", ["nDCG@5"], ["'grid.measures'", "'nDCG@5'", "without cutoff"]),
+    ("grid.measures", ["nDCG@5"], ["'grid.measures'", "'nDCG@5'", "without a cutoff"]),
     ("grid.measures", ["Bpref"], ["'grid.measures'", "'Bpref'", "cutoff"]),
     ("retrievers.zeroshot", {"kind": "bm25"}, ["'retrievers.zeroshot'", "reserved"]),
     ("retrievers.none", {"kind": "bm25"}, ["'retrievers.none'", "reserved"]),
