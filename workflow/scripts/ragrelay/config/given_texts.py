@@ -66,7 +66,7 @@ def _value(text: str) -> object:
     """Return what YAML reads ``text`` as, if that is a number, a truth value or null."""
     if NUMBER.fullmatch(text) and not UNLIKE.match(text):
         return float(text) if set(text) & set(".eE") else int(text)
-    kind = yaml.CSafeLoader("").resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+    kind = yaml.CSafeLoader("").resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]  # type: ignore[no-untyped-call]
     if text == NULL or (text and kind == "null"):
         return None
     return yaml.safe_load(text) if kind == "bool" else text

@@ -42,10 +42,11 @@ class _Problem(NamedTuple):
             return " or ".join(map(repr, choices)) if self.union is not None else one_of(choices, self.error["input"])
         if kind == "too_short" and isinstance(self.error["input"], dict):
             return f"at least {context['min_length']} entry"
-        if isinstance(context.get("error"), RefusedError):
-            return context["error"].expected
+        if isinstance(refused := context.get("error"), RefusedError):
+            return refused.expected
         whole = {key: int(v) if isinstance(v, float) and v.is_integer() else v for key, v in context.items()}
-        return {**TYPES, **BOUNDS}.get(kind, self.error["msg"]).format(**whole)
+        expected: str = {**TYPES, **BOUNDS}.get(kind, self.error["msg"])
+        return expected.format(**whole)
 
     def found(self) -> str:
         """Return the first half of the message."""

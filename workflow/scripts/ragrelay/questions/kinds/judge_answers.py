@@ -134,7 +134,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
         receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
     own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.baseline_cells else answers.keys
-    cites = scorer.references == "context"
+    cites = scorer.references == "context"  # type: ignore[comparison-overlap]
     brackets = {"brackets": bracket_counts(some, answers.contexts)} if cites else dict[str, Any]()
     return asked, {**receipt, "answers": own.height, "unasked": int(unasked), **brackets}
 
