@@ -17,7 +17,7 @@ from tests.support.asked_world import QIDS, Given, World, texts
 from tests.support.bad_input_changes import SERVED, Case, both, file, key, line, thinking, without
 from tests.support.sandbox import ROOT
 
-CEILING = {"annex acu": 4450}  # tests of it that the core had
+CEILING = {"annex acu": 4500}  # tests of it that the core had; types for the study and receipts
 CLAIMS = "claims.csv"
 ACU = both(
     key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),

@@ -172,10 +172,10 @@ CEILINGS = {
     "scoring": 4350,  # public names' Args, Returns, Raises; panels of judges
     "bertscore": 600,  # public names' Args, Returns, Raises
     "questions": 2300,  # pairs of answers; public names' Args; types for the study, receipts and answers
-    "analysis": 5850,  # intervals end where the scores' scale does; reasons name the column that is constant; panels
+    "analysis": 5900,  # intervals end where the scores' scale does; reasons name the column that is constant; panels
     "report": 7550,  # the first screen's rows with their types, facts.json; signature; the explorer's blocks; panels
     "config": 1200,  # public names' Args, Returns, Raises; scorers that only a panel uses
-    "execution": 5850,  # the command ragrelay, and doctor; public names' Args, Returns, Raises; panels; subtopics
+    "execution": 5900,  # the command ragrelay, and doctor; public names' Args; panels; subtopics; types
     "extend": 100,
     "scripts": 1100,  # counts in the jobs' scripts; panels; subtopics
     "rules": 1600,  # rules that count; a run's last lines on endpoints; panels; subtopics
