@@ -96,7 +96,7 @@ def test_the_docs_have_what_the_page_says_of_the_demos_judge() -> None:
     for source, relevant in (("grades", 2), ("llm", 0.5)):
         both = judge.filter(source=source).join(people, on=["qid", "docno"], suffix="_people")
         kappa = cohen_kappa_score(both["label_people"] >= 2, both["label"] >= relevant)
-        said = f"{DOUBT}κ = {number(kappa, 2)}".replace("labels of grades", f"labels of {source}")
+        said = f"{DOUBT}κ = {number(kappa, 2)}".replace("grades’s labels", f"{source}’s labels")
         assert said in page and kappa < 0.4
 
 

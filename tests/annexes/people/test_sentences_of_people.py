@@ -149,9 +149,9 @@ def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -
 
     lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
     some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
-    assert some.startswith(f"People scored all answers of {gain} (lm1, k = 3, descending order), without")
+    assert some.startswith(f"People scored all answers of {gain} (lm1, k = 3, descending order), which have no")
     many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
-    assert many.count(" against ") == 3 and "and 3 other comparisons, without" in many
+    assert many.count(" against ") == 3 and "and 3 other comparisons, which have no interval" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:
