@@ -76,8 +76,8 @@ def holes(
     because an unjudged passage is never a reference.
 
     A search finds the lowest and highest slopes (Dinkelbach 1967, on a ratio of sums). Given the current slope b, a
-    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer p
-    - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
+    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer
+    p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
     These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic

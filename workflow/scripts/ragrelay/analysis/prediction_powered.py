@@ -44,7 +44,8 @@ def powered(
         alone: The estimate from human labels alone.
         usable: Whether the model may have a weight, (...).
 
-    Returns: The estimate; the model's weight is 0 where its labels don't vary.
+    Returns:
+        The estimate; the model's weight is 0 where its labels don't vary.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.nan_to_num(covariance / variance, posinf=0.0, neginf=0.0)

@@ -89,5 +89,6 @@ class Collection(ABC):
     def corpus_size(self) -> int | None:
         """Count the passages in the corpus.
 
-        Returns: The number of passages; None if the corpus's catalogue doesn't give it.
+        Returns:
+            The number of passages; None if the corpus's catalogue doesn't give it.
         """

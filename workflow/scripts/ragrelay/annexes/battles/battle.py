@@ -74,7 +74,8 @@ class Fought(Battle):
             retrievers: The grid's retrievers.
             opponent: The battle's opponent.
 
-        Returns: The pairs with the opponent, then the pairs of other systems if all meet.
+        Returns:
+            The pairs with the opponent, then the pairs of other systems if all meet.
         """
         others = [name for name in retrievers if name != opponent]
         pairs = [(name, opponent) for name in others]

@@ -39,7 +39,8 @@ def analyse_battles(
         utility: P, keyed by scorer, as in ``wins.follow_rows``.
         names: dataset, battle and generator.
 
-    Returns: The tables, keyed by name.
+    Returns:
+        The tables, keyed by name.
     """
     rows = {
         "battle_wins": (WINS, wins.win_rows(fight)),

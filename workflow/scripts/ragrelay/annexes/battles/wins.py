@@ -281,7 +281,8 @@ def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
     Args:
         fight: The battle.
 
-    Yields: The panel's win rate without each judge, then κ for each pair of judges.
+    Yields:
+        The panel's win rate without each judge, then κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):
