@@ -100,6 +100,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	$(if $(wildcard tools/thought_rates.py),python tools/thought_rates.py)
 	$(if $(wildcard tools/round_rates.py),python tools/round_rates.py)
 	$(if $(wildcard tools/battle_rates.py),python tools/battle_rates.py)
+	$(if $(wildcard tools/measure_rates.py),python tools/measure_rates.py)
 	python tools/papers.py
 	python -m tools.demo_page
 	python -m tools.what_p_rewards
@@ -120,7 +121,7 @@ $(SITE_STAMP): | $(STAMP)
 # Every script in benchmarks/ writes one JSON. These run only when asked for: simulations and a check of them; whole studies
 # (erag_labels, llm_calls, plan_truth, study_scale); main_process, whose jobs wait for minutes; and gpu, which needs one and goes
 # in pieces: the same command again goes on until its JSON is there.
-SIMULATIONS := acu_errors cluster_errors early_words interval_coverage intervention_errors judge_intervals panel_errors people_errors prediction_errors rho_errors ridge_errors round_errors thought_errors verdict_errors verdict_power verdict_signs word_errors
+SIMULATIONS := acu_errors battle_errors cluster_errors early_words interval_coverage intervention_errors judge_intervals measure_errors panel_errors people_errors prediction_errors rho_errors ridge_errors round_errors thought_errors verdict_errors verdict_power verdict_signs word_errors
 LONG := erag_labels llm_calls main_process plan_truth study_scale gpu
 BENCH ?= $(filter-out $(SIMULATIONS) $(LONG),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"] [BENCH_FLAGS="--rounds 3"]

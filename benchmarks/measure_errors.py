@@ -256,7 +256,7 @@ COLUMNS_OF: dict[str, dict[str, tuple[str, ...]]] = {
              "*most closely*": ("most closely",), "intervals of r hold": ("r covered",)},
     "two": {"their difference": ("followed pair",), "*most closely*": ("most closely",),
             "intervals of differences hold": ("differences covered",)},
-    "power": {"has the largest r²": ("largest",), "*most closely*": ("most closely",),
+    "power": {"has the largest r": ("largest",), "*most closely*": ("most closely",),
               "another *most closely*": ("another most closely",), "beaten": ("beaten",), "not beaten": ("list",)},
     "grain": {"beats its halves": ("first pair",), "beats its thirds": ("second pair",)},
 }  # fmt: skip
