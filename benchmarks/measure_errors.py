@@ -252,8 +252,8 @@ CLAIMS = {"null": ("some pair", "declared", "most closely"), "two": ("followed p
           "power": ("another most closely",), "grain": ()}  # fmt: skip
 """The claims of each part that are false."""
 COLUMNS_OF: dict[str, dict[str, tuple[str, ...]]] = {
-    "null": {"some pair": ("some pair", "each at 95%"), "against a declared one": ("declared",),
-             "*most closely*": ("most closely",), "intervals of r hold": ("r covered",)},
+    "null": {"some pair": ("some pair", "each at 95%"), "against a declared measure": ("declared",),
+             "*most closely*": ("most closely",), "r intervals hold": ("r covered",)},
     "two": {"their difference": ("followed pair",), "*most closely*": ("most closely",),
             "intervals of differences hold": ("differences covered",)},
     "power": {"has the largest r": ("largest",), "*most closely*": ("most closely",),
