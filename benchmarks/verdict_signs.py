@@ -22,7 +22,7 @@ from ragrelay.analysis.verdicts import TOO_FEW
 CELL = ["retriever", "ordering", "k", "references"]
 ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
-PLACE = re.compile(r"At k = (\d+), (\S+) order, (.+?) references")
+PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
     r"P is better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)"
     r"(?: \(too few queries in (\d+)\))? \((.+?) references"

@@ -59,8 +59,10 @@ def test_the_interval_is_not_that_of_the_t_test_as_its_columns_say() -> None:
     row = one(p0 + gains, p0)
     assert row["p_value"] < 0.05 < row["p_verdict"] and row["low"] < 0 < row["high"] and row["verdict"] == UNDECIDED
     about = {name: gain.COLUMNS[name].about for name in ("low", "p_value", "p_verdict")}
-    assert about["low"].endswith("by the test of `p_verdict`") and "verdict and interval" in about["p_verdict"]
-    assert about["p_value"].endswith("alone, uncorrected; the interval is by `p_verdict`")
+    assert (
+        about["low"].endswith("from the same test as `p_verdict`") and "verdict and the interval" in about["p_verdict"]
+    )
+    assert about["p_value"].endswith("paired t-test, uncorrected; the interval belongs to `p_verdict`")
 
 
 def test_the_verdict_is_the_sign_of_a_decided_mean_difference() -> None:

@@ -13,7 +13,7 @@ class Brevity(PairScorer):
 
     most: int = Field(20, ge=1, description="Maximum words in a short answer.")
 
-    def decisive(self) -> dict[str, Any]:
+    def decisive(self) -> dict[str, object]:
         """Return the kind and its key."""
         return {"kind": "brevity", "most": self.most}
 
