@@ -34,7 +34,6 @@ def stores(study: Sandbox) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files}
 
 
-@pytest.mark.gate
 def test_the_machine_that_made_them_makes_them_again(copied: Callable[[], Sandbox]) -> None:
     """All bit-equal, P exactly the same; neither the stores nor the study's files change, and the next page says so."""
     study = copied()
@@ -127,7 +126,6 @@ def test_killed_half_way_it_leaves_nothing_and_begins_again(copied: Callable[[],
     assert "All 12 regenerated answers (drawn from " in study.snakemake("recheck").stdout
 
 
-@pytest.mark.gate
 def test_imported_answers_are_named_and_start_no_engine(copied: Callable[[], Sandbox]) -> None:
     study = copied()
     (study.folder / "answers").mkdir()
