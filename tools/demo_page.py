@@ -20,8 +20,8 @@ from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
+from ragrelay.report.lead_answers import answers
 from ragrelay.report.reading import read_section
-from ragrelay.report.verdict_sentences import answers
 
 from tools import page_pictures
 

@@ -171,14 +171,14 @@ def test_an_unbounded_interval_says_why() -> None:
 
 
 def test_the_page_says_so(sections: dict[bool, Section]) -> None:
-    from ragrelay.report import lead
+    from ragrelay.report import lead_warnings
     from ragrelay.report.facts import facts_of
 
-    (line,) = [text for title, text, _ in lead.warnings(facts_of(sections[True])) if title == "Clusters"]
+    (line,) = [text for title, text, _ in lead_warnings.warnings(facts_of(sections[True])) if title == "Clusters"]
     assert line.startswith("36 queries form 15 clusters; the largest has 28% of them.")
     size = sum(size**2 for size in SIZES) / 36
     assert line.endswith(f"it means one more cluster with {size:.1f} such queries.")
-    assert not [text for title, text, _ in lead.warnings(facts_of(sections[False])) if title == "Clusters"]
+    assert not [text for title, text, _ in lead_warnings.warnings(facts_of(sections[False])) if title == "Clusters"]
     assert sections[False]["clusters"].is_empty()
     assert NOT_BY_CLUSTER in set(sections[True]["significance"]["reason"])
 

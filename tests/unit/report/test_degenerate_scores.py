@@ -11,17 +11,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ragrelay.generation.answer_files import MISSING
-from ragrelay.report import lead
+from ragrelay.report import lead_table, lead_warnings, part_headings
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
 from ragrelay.report.figure_files import draw_figures
+from ragrelay.report.lead_answers import answers
 from ragrelay.report.lead_figure import lead_figure
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.page import render_page
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table_files import write_tables
-from ragrelay.report.verdict_sentences import answers
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 from tests.support.approved import approve
@@ -78,7 +78,7 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
     assert all("leave them out (refusal: 1,200)." in sentence for sentence in study.missing)
-    shown = [text for _, text, _ in lead.warnings(facts_of(section), told) if "are missing" in text]
+    shown = [text for _, text, _ in lead_warnings.warnings(facts_of(section), told) if "are missing" in text]
     assert all(" are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
     assert bool(lead_figure(facts_of(section), 1, explored=False)) == bool(with_passages.height)
@@ -144,14 +144,15 @@ def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path
 def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path) -> None:
     """P is 1 for every query with passages: no test has a variance, so the page neither denies nor affirms a gain."""
     section = section_of(degenerate(shape("rouge"), "one query does not differ", 16), tmp_path, resamples=30)
-    page = [lead.table(facts_of(section))["title"], lead.headings(facts_of(section))["gain"]]
+    page = [lead_table.table(facts_of(section))["title"], part_headings.headings(facts_of(section))["gain"]]
     assert page == ["1 of 2 retrievers beat zero-shot at k = 2; 1 cannot be compared",
                     "Passages make the answer better in 2 of 4 combinations of retriever and k; "
                     "2 cannot be compared"]  # fmt: skip
     equal = section_of(degenerate(shape("rouge"), "all equal, between both", 16), tmp_path / "equal", resamples=30)
-    assert lead.table(facts_of(equal))["title"] == "Retrievers at k = 2"
+    assert lead_table.table(facts_of(equal))["title"] == "Retrievers at k = 2"
     assert (
-        lead.headings(facts_of(equal))["gain"] == "No cell can be compared with zero-shot (all differences are equal)"
+        part_headings.headings(facts_of(equal))["gain"]
+        == "No cell can be compared with zero-shot (all differences are equal)"
     )
     apart = section_of(degenerate(shape("rouge"), "one retriever the highest, others the lowest", 16),
                        tmp_path / "apart", resamples=30)  # fmt: skip

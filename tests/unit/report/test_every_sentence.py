@@ -20,7 +20,16 @@ import pytest
 from ragrelay import report
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.base.vocabulary.names import UNSCORED
-from ragrelay.report import answer_findings, findings, lead, verdict_sentences
+from ragrelay.report import (
+    answer_findings,
+    findings,
+    lead,
+    lead_answers,
+    lead_table,
+    lead_warnings,
+    part_headings,
+    verdict_sentences,
+)
 from ragrelay.report.display.findings import Conclusion, Findings, Warned
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.templates import FOLDER, environment
@@ -354,9 +363,9 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     numbers += f" {needed(values)}" if word == "too few queries" else f" {len(values):,}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
-    said = verdict_sentences.compared(facts_of(a.section))
+    said = lead_answers.compared(facts_of(a.section))
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
-    room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
+    room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
     first = [*measured, *(means if room >= 4 else [])] if same else []
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
@@ -446,7 +455,7 @@ def scope(a: Again) -> list[str]:
     return [f"{a.k} {a.ordering} {a.grade} {'oracles' if len(a.rankings) < len(a.retrievers) else ''} 95%"]
 
 
-@says("lead.counted_where")
+@says("part_headings.counted_where")
 def counted_where(a: Again) -> list[str]:
     """Which verdicts the headings of parts count | - | - | -."""
     return [f"{a.ordering} {a.grade} {'oracles' if len(a.rankings) < len(a.retrievers) else ''}"]
@@ -528,7 +537,7 @@ def not_known(words: Sequence[str]) -> str:
     return " ".join(f"{word} {n}" for word, n in counts.items() if n)
 
 
-@says("lead.headings")
+@says("part_headings.headings")
 def headings(a: Again) -> list[str]:
     """Mean gain P − P₀; change of mean P; share copied | each ranking and k, in the primary pair's ordering and grade |
     queries with both | 95% interval, per cell."""
@@ -578,7 +587,7 @@ def copied(a: Again, name: str) -> float:
     return float(np.mean([part["best_in_context"].mean() for part in rows.partition_by("qid")]))
 
 
-@says("lead._copying")
+@says("lead_warnings.copying")
 def copied_in_rankings(a: Again) -> list[str]:
     """Share of the answers whose nearest reference was in the context | the rankings with the largest | queries with
     such a reference | -."""
@@ -590,7 +599,7 @@ def copied_in_rankings(a: Again) -> list[str]:
     return [f"{named} {percent(most)} {others}"] if most >= 0.5 else []
 
 
-@says("lead.warnings")
+@says("lead_warnings.warnings")
 def few_queries(a: Again) -> list[str]:
     """Difference of mean P that this size finds | the primary pair | queries with both | power of the paired t-test,
     + 1.5/n."""
@@ -599,13 +608,13 @@ def few_queries(a: Again) -> list[str]:
     return [f"{n} 80% {joined(a.pair)} {shown} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"] if n < 100 else []
 
 
-@says("lead._pair")
+@says("lead_warnings._pair")
 def the_pair_of_many(a: Again) -> list[str]:
     """Which of more than two rankings are the primary pair, and why | the grid | - | -."""
     return [f"primary pair {joined(a.pair)}"] if len(a.rankings) > 2 else []
 
 
-@says("lead._other_retrievers")
+@says("lead_warnings._other_retrievers")
 def against_the_reference(a: Again) -> list[str]:
     """Mean of P less the reference retriever's P | every ranking but those of the primary pair, in its cell | queries
     with both | interval with Bonferroni's correction over the role's pairs."""
@@ -628,7 +637,7 @@ def against_the_reference(a: Again) -> list[str]:
     return [f"{reference} {joined(said)} {remark(fallen)}"] if said else []
 
 
-@says("verdict_sentences.relay_left_open")
+@says("lead_warnings.relay_left_open")
 def relay_left_open(a: Again) -> list[str]:
     """Slope as measured | all pairs of rankings in the primary pair's cell | queries that differ | Fieller's interval
     leaves out 0, the adjusted one does not."""
@@ -645,7 +654,7 @@ def detectable(a: Again) -> float:
     return float(values.std(ddof=1) * effect * (1 + 1.5 / len(values)))
 
 
-@says("lead._other_cells")
+@says("lead_warnings._other_cells")
 def other_cells(a: Again) -> list[str]:
     """Mean of P less the other's P | the primary pair in its k, with another ordering or grade | queries with both |
     interval at the level of the role's pairs in the cell together, which is written."""
@@ -671,7 +680,7 @@ def other_cells(a: Again) -> list[str]:
     return said
 
 
-@says("lead.warnings")
+@says("lead_warnings.warnings")
 def too_few_differ(a: Again) -> list[str]:
     """Queries whose contexts differ | all pairs of rankings at another k | queries with P and measure of both | fewer
     than 20, or than 12 without P₀ (or than 6 effective), have no verdict."""
@@ -704,7 +713,7 @@ def ended(a: Again) -> list[str]:
     return [f"{percent(value)} {text}" for text, value in shares.items() if value >= 0.005]
 
 
-@says("lead.warnings")
+@says("lead_warnings.warnings")
 def answers_warning(a: Again) -> list[str]:
     """Share of the answers that ended so | all cells, one of orderings with one prompt, and zero-shot | queries x seeds
     | -."""
@@ -1092,7 +1101,7 @@ def unjudged_share(a: Again, *retrievers: str) -> list[float]:
     return [float(np.mean([hole for one, hole in holes if one == name])) for name in retrievers]
 
 
-@says("verdict_sentences.unjudged")
+@says("lead_warnings.unjudged")
 def unjudged(a: Again) -> list[str]:
     """Share of the passages shown that have no judgement | the primary pair's cell | passages of the contexts | above
     5% in either."""
@@ -1101,7 +1110,7 @@ def unjudged(a: Again) -> list[str]:
     return [said] if max(shares.values()) > 0.05 else []
 
 
-@says("verdict_sentences.relay_with_holes")
+@says("lead_warnings.relay_with_holes")
 def relay_with_holes(a: Again) -> list[str]:
     """Slope of relay with other labels of passages without a judgement | all rankings in the primary pair's cell |
     queries that differ | the answer on relay, under each labelling; the search is the table's."""
@@ -1206,16 +1215,16 @@ def page_says(section: Section, judged: bool) -> list[Said]:
             if dot:
                 patch.setattr(getattr(report, module), name, saying(kind, getattr(getattr(report, module), name)))
         found, of_answers = findings.findings(section), answer_findings.findings_on_answers(section)
-        warnings: Any = lead.warnings(facts)
+        warnings: Any = lead_warnings.warnings(facts)
         return [
-            *(marked(answer.sentence, answer.topic) for answer in verdict_sentences.answers(facts)),
+            *(marked(answer.sentence, answer.topic) for answer in lead_answers.answers(facts)),
             lead.scope(section),
             lead.figure_title(facts),
             *filter(None, [lead.figure_remark(facts)]),
-            marked(lead.table(facts)["title"], "title of the table"),
-            *filter(None, [marked(lead.table(facts)["remark"], "remark of the table")]),
-            *lead.headings(facts).values(),
-            lead.counted_where(section),
+            marked(lead_table.table(facts)["title"], "title of the table"),
+            *filter(None, [marked(lead_table.table(facts)["remark"], "remark of the table")]),
+            *part_headings.headings(facts).values(),
+            part_headings.counted_where(section),
             *(marked(f"{head}: {text}", text.kind) for head, text, _ in warnings),
             *verdict_sentences.how_relayed(facts),
             *findings.summary(study),
@@ -1351,7 +1360,7 @@ def test_relay_needs_the_same_number_of_queries_however_few_there_are(
 ) -> None:
     """An answer needs both slopes; without zero-shot answers, the adjusted one lacks more than queries."""
     section = section_of(first_queries(make(), n), tmp_path, resamples=30)
-    assert verdict_sentences.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
+    assert lead_answers.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
     rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
     measured = rows.filter(adjusted=False)["reason"].item()
     assert measured == (None if n == 16 else f"{n} of {n} queries have contexts that differ, 12 needed")
@@ -1373,7 +1382,7 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
             measured, scores=measured.scores.filter(pl.col("retriever") != "zeroshot", ordering="descending")
         )
     section = section_of(measured, tmp_path, resamples=30)
-    again, table = Again(measured, section), lead.table(facts_of(section))
+    again, table = Again(measured, section), lead_table.table(facts_of(section))
     said = {row["name"]: row["queries"] for row in [*table["rows"], *table["designed"]]}
     sizes = {name: len(again.p(again.at(name))) for name in again.retrievers}
     if baseline:
@@ -1399,11 +1408,11 @@ def test_answer_figure_and_table_show_one_direction(make: Callable[[], Measured]
     """The winner less the other; without zero-shot answers, figure and table show all less the reference."""
     section = section_of(make(), tmp_path, resamples=30)
     facts = facts_of(section)
-    table, (wide, narrow) = lead.table(facts), lead_figure(facts, 1, explored=False)
+    table, (wide, narrow) = lead_table.table(facts), lead_figure(facts, 1, explored=False)
     assert wide["pair"] == narrow["pair"] and wide["pair"][0] == first
     if section.baseline:
         shown = next(row for row in table["rows"] if row["kind"] == "pair")
-        answer = verdict_sentences.compared(facts)
+        answer = lead_answers.compared(facts)
         assert shown["name"] == " − ".join(wide["pair"]) and answer.names == wide["pair"]
         assert re.search(rf"difference (in P )?{re.escape(shown['gain'].lstrip('+'))}", answer.numbers)
     else:
@@ -1427,7 +1436,7 @@ def test_the_figures_title_has_the_tables_word_for_too_few_queries(tmp_path: Pat
     cells = pl.col("retriever").is_in(section.rankings)
     gain = section["gain"].filter(cells, ordering="descending", references="lenient")
     words = pl.Series(["better"] * 3 + ["undecided", "too few queries", "too few queries"])
-    assert lead.headings(facts_of(changed(section, gain=gain.with_columns(verdict=words))))["gain"] == (
+    assert part_headings.headings(facts_of(changed(section, gain=gain.with_columns(verdict=words))))["gain"] == (
         "Passages make the answer better in 3 of 6 combinations of retriever and k, undecided in 1, "
         "too few queries in 2"
     )
@@ -1438,7 +1447,7 @@ def test_the_first_table_has_the_share_of_unjudged_passages(make: Callable[[], M
     """Of every retriever, not of the primary pair alone: a pool that missed one's passages lowers its measure."""
     measured = make()
     section = section_of(measured, tmp_path)
-    again, table = Again(measured, section), lead.table(facts_of(section))
+    again, table = Again(measured, section), lead_table.table(facts_of(section))
     named = {row["name"]: row["unjudged"] for row in [*table["rows"], *table["designed"]]}
     shown = {name: named[name] for name in measured.grid["retrievers"]}
     shares = dict(zip(shown, unjudged_share(again, *shown), strict=True))
@@ -1457,36 +1466,36 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         exprs = {column: value if isinstance(value, pl.Expr) else pl.lit(value) for column, value in values.items()}
         return changed(section, **{name: section[name].with_columns(**exprs)})
 
-    said = [verdict_sentences.compared(facts_of(having("systems", verdict=word))).sentence for word in OF_DIFFERENCE]
-    said.append(verdict_sentences.compared(facts_of(having("systems", verdict="equivalent", stands=False))).sentence)
+    said = [lead_answers.compared(facts_of(having("systems", verdict=word))).sentence for word in OF_DIFFERENCE]
+    said.append(lead_answers.compared(facts_of(having("systems", verdict="equivalent", stands=False))).sentence)
     for word, adjusted in (("above zero",) * 2, ("below zero",) * 2, ("above zero", "undecided")):
         verdict = pl.when("adjusted").then(pl.lit(adjusted)).otherwise(pl.lit(word))
         relay = having("relay", low=pl.when("adjusted").then(-0.1).otherwise(0.1), verdict=verdict, p_value=0.001)
         facts = facts_of(relay)
-        said += [verdict_sentences.relayed(facts).sentence, *verdict_sentences.relay_left_open(facts)]
+        said += [lead_answers.relayed(facts).sentence, *lead_warnings.relay_left_open(facts)]
     alone = changed(relay, relay=relay["relay"].filter(~pl.col("adjusted")))
-    said += verdict_sentences.relay_left_open(facts_of(alone))
+    said += lead_warnings.relay_left_open(facts_of(alone))
     few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, 6 needed"}
     expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
-    said.append(verdict_sentences.relayed(facts_of(having("relay", **expressions))).sentence)
+    said.append(lead_answers.relayed(facts_of(having("relay", **expressions))).sentence)
     for names in (["dense"], ["bm25", "dense"]):
         kinds = dict.fromkeys(["rel", "nrel"], "oracle") | dict.fromkeys(names, "processed")
         copied = replace(having("utility", share_best_in_context=0.6), grid=replace(section.grid, kinds=kinds))
         facts = facts_of(changed(copied, relay=section["relay"].clear()))
-        said.append(verdict_sentences.relayed(facts).sentence)
-        said += [one.text for one in lead.warnings(facts) if one.head == "Copying"]
+        said.append(lead_answers.relayed(facts).sentence)
+        said += [one.text for one in lead_warnings.warnings(facts) if one.head == "Copying"]
     below = having("relay", low=-0.2, high=-0.1, verdict="below zero", p_value=0.02)
-    said.append(verdict_sentences.relayed(facts_of(below)).sentence)
-    first_warnings = [lead.warnings(facts_of(one))[0] for one in (section, replace(section, named_pair=True))]
+    said.append(lead_answers.relayed(facts_of(below)).sentence)
+    first_warnings = [lead_warnings.warnings(facts_of(one))[0] for one in (section, replace(section, named_pair=True))]
     said += [f"{one.head}: {one.text}" for one in first_warnings]
     for first, second in combinations(("above zero", "below zero", "undecided", "above zero"), 2):
         verdict = pl.when(some).then(pl.lit(first)).otherwise(pl.lit(second))
         of_four = having("correlation", verdict=verdict, value=pl.col("value").fill_null(0.1))
-        said.append(verdict_sentences.ranked_well(facts_of(of_four)).sentence)
-        said.append(verdict_sentences.ranked_well(facts_of(having("correlation", verdict=verdict))).sentence)
+        said.append(lead_answers.ranked_well(facts_of(of_four)).sentence)
+        said.append(lead_answers.ranked_well(facts_of(having("correlation", verdict=verdict))).sentence)
     for other in ([], ["all relevant", "lowest slope"]):
         verdict = pl.when(pl.col("labelling").is_in(other)).then(pl.lit("above zero")).otherwise(pl.lit("undecided"))
-        said += verdict_sentences.relay_with_holes(facts_of(having("holes", verdict=verdict)))
+        said += lead_warnings.relay_with_holes(facts_of(having("holes", verdict=verdict)))
     said += verdict_sentences.flags(having("gain", utility_disagrees=True))
     for word in ("equivalent", "not worse", "undecided"):
         of_cell = having("equivalence", verdict=word)["equivalence"].filter(
@@ -1499,18 +1508,27 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     said += answer_findings.findings_on_answers(having("lengths", stop=pl.col("stop") - 3, other=3)).limits[:1]
     sizes = {"queries": [36], "clusters": [9], "n_eff": [7.0], "largest": [10], "share_largest": [10 / 36]}
     clustered = changed(having("systems", verdict="too few queries"), clusters=pl.DataFrame(sizes))
-    of_clusters = verdict_sentences.clustered(facts_of(clustered))
-    said.append(verdict_sentences.compared(facts_of(clustered)).sentence)
+    of_clusters = lead_warnings.clustered(facts_of(clustered))
+    said.append(lead_answers.compared(facts_of(clustered)).sentence)
     said += [f"{one.head}: {one.text}" for one in of_clusters]
     one = replace(section.grid, kinds={**section.grid.kinds, **dict.fromkeys(("dense", "rel", "nrel"), "oracle")})
     alone = replace(changed(section, systems=section["systems"].clear(), relay=section["relay"].clear()), grid=one)
-    said += [answer.sentence for answer in verdict_sentences.answers(facts_of(replace(alone, primary=None)))]
+    said += [answer.sentence for answer in lead_answers.answers(facts_of(replace(alone, primary=None)))]
     said.append(lead.scope(replace(section, grid=one)))
-    said += [answer.question for answer in verdict_sentences.answers(facts_of(section))]
-    approve(APPROVED / "other-verdicts.txt", [*said, lead.table(facts_of(section))["last"]])
+    said += [answer.question for answer in lead_answers.answers(facts_of(section))]
+    approve(APPROVED / "other-verdicts.txt", [*said, lead_table.table(facts_of(section))["last"]])
 
 
-MODULES = ("verdict_sentences.py", "findings.py", "answer_findings.py", "lead.py")
+MODULES = (
+    "verdict_sentences.py",
+    "findings.py",
+    "answer_findings.py",
+    "lead.py",
+    "lead_answers.py",
+    "lead_table.py",
+    "lead_warnings.py",
+    "part_headings.py",
+)
 """Where the sentences of a study's page are made."""
 
 

@@ -16,7 +16,7 @@ from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.imported.imported_answers import UNANSWERED
 from ragrelay.report.display.sections import Grid
 from ragrelay.report.facts import facts_of
-from ragrelay.report.lead import warnings
+from ragrelay.report.lead_warnings import warnings
 from ragrelay.report.missing import last_remarks, missing_answers
 from ragrelay.report.origin import origin
 from ragrelay.report.page import render_page

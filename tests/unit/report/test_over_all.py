@@ -8,10 +8,10 @@ import pytest
 from lxml import html
 from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, Sample, pool_samples
 from ragrelay.report.display.templates import FOLDER, environment
+from ragrelay.report.lead_answers import BY_SYSTEM
 from ragrelay.report.over_all import over_all
 from ragrelay.report.page import TEMPLATE, page_and_facts, render_page
 from ragrelay.report.reading import read_study
-from ragrelay.report.verdict_sentences import BY_SYSTEM
 
 from tests.support.approved import approve, not_approved
 from tests.support.measured_study import MARGIN, demo, section_of

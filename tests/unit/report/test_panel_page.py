@@ -14,11 +14,11 @@ from ragrelay.analysis.verdicts import ABOVE, BETTER, TOO_FEW, UNDECIDED
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Slope
+from ragrelay.report.lead_answers import relay_conclusion
 from ragrelay.report.page import TEMPLATE, page_and_facts, render_page
 from ragrelay.report.panel_page import agreement_table, panel_finding, panel_table, panel_warning
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.report.verdict_sentences import relay_conclusion
 
 from tests.support.report_study import changed, write_study
 

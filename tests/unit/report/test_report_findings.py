@@ -17,20 +17,15 @@ from ragrelay.report.display.numbers import interval, with_interval
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.facts import facts_of
 from ragrelay.report.findings import findings, summary, unscored
-from ragrelay.report.lead import headings, lead, scope, table
+from ragrelay.report.lead import lead, scope
+from ragrelay.report.lead_answers import MOST_WORDS, answers, compared, ranked_well, short
 from ragrelay.report.lead_figure import signed
+from ragrelay.report.lead_table import table
+from ragrelay.report.lead_warnings import relay_with_holes
+from ragrelay.report.part_headings import headings
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
-from ragrelay.report.verdict_sentences import (
-    MOST_WORDS,
-    answers,
-    compared,
-    gain_counts,
-    how_relayed,
-    ranked_well,
-    relay_with_holes,
-    short,
-)
+from ragrelay.report.verdict_sentences import gain_counts, how_relayed
 from ragrelay.report.verdict_tables import holes_table, within_table
 from ragrelay.scoring.filed_scores import WITHOUT_SCORE
 

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from lxml import html
 from ragrelay.base.io.atomic_files import write_text
+from ragrelay.report import lead_answers
 from ragrelay.report import page as page_module
-from ragrelay.report import verdict_sentences
 from ragrelay.report.display import page_list
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.page import Page
@@ -22,9 +22,9 @@ from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.templates import bundle
 from ragrelay.report.facts import facts_of
 from ragrelay.report.figures_by_k import correlation_by_k
+from ragrelay.report.lead_answers import MOST_WORDS
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
-from ragrelay.report.verdict_sentences import MOST_WORDS
 
 from benchmarks.page_opening import write_queries
 from tests.support.report_browser import needs_browser, opened, violations
@@ -313,7 +313,7 @@ def test_the_first_screen_has_the_first_answer_of_every_scorer(tmp_path: Path):
     said = [html.fromstring(page).xpath("//main/p[starts-with(., 'Scored by')]") for page in pages]
     assert [len(lines) for lines in said] == [0, 1]
     (line,) = said[1]
-    answer = verdict_sentences.compared(facts_of(people)).sentence
+    answer = lead_answers.compared(facts_of(people)).sentence
     assert line.text_content() == f"Scored by people <b>: {answer}"
     assert answer.startswith("Answers from bm25 are better")
     (link,) = line.xpath("a/@href")

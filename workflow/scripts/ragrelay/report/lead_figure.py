@@ -13,7 +13,7 @@ from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Facts, Mean
-from ragrelay.report.verdict_sentences import short
+from ragrelay.report.lead_answers import short
 
 MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""

@@ -9,8 +9,8 @@ from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYS
 from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
 from ragrelay.report.display.numbers import count, counted
 from ragrelay.report.facts import Difference, Slope, TableRow
+from ragrelay.report.lead_answers import relay_conclusion, short, winner_first
 from ragrelay.report.outputs import RESULT_TABLES
-from ragrelay.report.verdict_sentences import relay_conclusion, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
 

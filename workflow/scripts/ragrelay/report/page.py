@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragrelay.report import answer_findings, findings, verdict_sentences
+from ragrelay.report import answer_findings, findings, lead_answers, verdict_sentences
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.sections import Section
@@ -13,10 +13,11 @@ from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.facts import facts_of
 from ragrelay.report.facts_file import facts_file
-from ragrelay.report.lead import COUNTING, counted_where, headings, lead, size
+from ragrelay.report.lead import lead, size
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
+from ragrelay.report.part_headings import COUNTING, counted_where, headings
 from ragrelay.report.questions import ANCHOR as QUESTIONS
 from ragrelay.report.signature import signature
 from ragrelay.report.study import ReportedStudy
@@ -42,7 +43,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
 def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[str, dict[str, Any]]:
     """Return the page as HTML, to be written to ``path``, and the content of facts.json."""
     study = _primary_first(study)
-    answers = verdict_sentences.answers(facts_of(study.sections[0])) if study.sections else []
+    answers = lead_answers.answers(facts_of(study.sections[0])) if study.sections else []
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
     below = [*study.notices, *study.doubts[MOST_DOUBTS:]]
     page = Page(study.name, QUESTION, answers, _entries(study), below, retrievers=retrievers)

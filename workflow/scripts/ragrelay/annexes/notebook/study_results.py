@@ -16,13 +16,14 @@ from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.orderings import named_orderings
 from ragrelay.execution.jobs.unreadable_files import naming_the_damaged
 from ragrelay.execution.study import files
+from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import counted
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
+from ragrelay.report.lead_answers import answers
 from ragrelay.report.reading import PER_RETRIEVER, read_section
 from ragrelay.report.registry import OUTPUTS
-from ragrelay.report.verdict_sentences import Conclusion, answers
 
 if TYPE_CHECKING:
     import altair

@@ -8,8 +8,8 @@ from ragrelay.annexes.processing.study import ProcessingStudy, Row
 from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, share
 from ragrelay.report.facts import TableRow
+from ragrelay.report.lead_answers import short, winner_first
 from ragrelay.report.outputs import RESULT_TABLES as CORE_TABLES
-from ragrelay.report.verdict_sentences import short, winner_first
 
 HEADING = "Processors", "What did the processor do?"
 

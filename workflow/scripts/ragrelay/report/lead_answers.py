@@ -1,0 +1,219 @@
+"""Write a section's answers: on its primary pair, on relay, and on queries with better rankings."""
+
+from ragrelay.analysis import relay
+from ragrelay.analysis.correlation import QUERIES_AT_LEAST as CORRELATED_AT_LEAST
+from ragrelay.analysis.verdicts import (
+    ABOVE,
+    BELOW,
+    BETTER,
+    EQUIVALENT,
+    LITTLE_BETTER,
+    MUCH_BETTER,
+    NOT_WORSE,
+    TOO_FEW,
+    UNDECIDED,
+    WORDS_AT_LEAST,
+)
+from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
+from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
+from ragrelay.report.facts import Correlation, Difference, Facts, Slope
+
+DOES_RELAY = "Does the answer improve more on queries where the ranking improves more?"
+RELAYED = {
+    relay.IT_IS: "Answers improve more where rankings improve more",
+    relay.IT_IS_NOT: "Answers improve less where rankings improve more",
+    relay.NOT_KNOWN: "We do not know",
+    relay.TOO_FEW: "We cannot tell",
+}
+"""The question on relay, and its answers."""
+ADJUSTED = "adjusted for difficulty"
+BY_SYSTEM = {
+    MUCH_BETTER: "Answers from {one} are better than from {other}, by more than the margin of {margin}",
+    BETTER: "Answers from {one} are better than from {other}",
+    LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than the margin of {margin}",
+    EQUIVALENT: "Answers from {one} and {other} are equally good, within the margin of {margin}",
+    NOT_WORSE: "Answers from {one} are at most {margin} (margin) worse than from {other}; we do not know whether "
+    "they are better",
+    UNDECIDED: "We do not know which of {one} and {other} gives better answers",
+    TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
+}
+"""Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
+MOST_NAMED = 3
+MOST_WORDS = 32
+"""Maximum words in an answer, not counting its remark."""
+
+
+def answers(facts: Facts) -> list[Conclusion]:
+    """Return the study's answers on its primary pair (systems), on relay and, with P_0, on each retriever's queries."""
+    return [compared(facts), relayed(facts), *([ranked_well(facts)] if facts.section.baseline else [])]
+
+
+def compared(facts: Facts) -> Conclusion:
+    """Conclude on the primary pair from systems.csv."""
+    heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
+    primary = facts.section.primary
+    if facts.primary is None:
+        if primary is None:
+            return Conclusion(*heading, "Needs two retrievers; this study has one")
+        pair = [primary.retriever, primary.reference]
+        return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
+    row, strong = winner_first(facts.primary)
+    _, other = names = row.retriever, row.against_retriever
+    of_pair = (facts.primary, *(facts.quality[name] for name in names if name in facts.quality))
+    if row.mean_difference is None:
+        return Conclusion(*heading, strong, counts(row) or row.reason or "", names, facts=of_pair)
+    measured = facts.paired(row, "measured")
+    if row.better and measured and measured[0] < measured[1]:
+        strong += f", although {other} ranks better"
+    few = [counts(row) or counted(row.n, "query", "queries")]
+    why = [row.reason] if row.low is None and row.reason and not counts(row) else []
+    difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
+    means = facts.paired(row, "mean_p")
+    quality = [f"answer quality P {_both(means)}"] if means else []
+    ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured else []
+    of_p, alone = (", ".join([f"{of} {difference}", *few, *why]) for of in ("difference", "difference in P"))
+    shown = ([*ranked, *quality, of_p if quality else alone], [*ranked, alone])
+    said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
+    answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
+    return answer._replace(remark=would_undo("this") if row.stands is False else unlike_student(row))
+
+
+def winner_first(pair: Difference) -> tuple[Difference, str]:
+    """Return a difference in the direction of its sentence, and the sentence."""
+    pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
+    names = {"one": pair.retriever, "other": pair.against_retriever}
+    return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
+
+
+def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
+    """Write ``value [low, high]`` with two decimals, or more if an end would otherwise read as zero or the margin."""
+    return with_interval(value, low, high, 2, margin)
+
+
+def _both(values: tuple[float, float]) -> str:
+    return f"{number(values[0], 2)} against {number(values[1], 2)}"
+
+
+def ranked_well(facts: Facts) -> Conclusion:
+    """Conclude whether queries with better rankings have higher utility, from rho's verdicts in one cell."""
+    rankings, lead = facts.section.rankings, facts.section.lead
+    heading = "Queries", "Do queries with better rankings have higher utility?"
+    known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
+    if not known:
+        most = max((row.n for row in facts.correlations), default=0)
+        few = f"{TOO_FEW}, {count(most)} with a utility, {WORDS_AT_LEAST} needed" if most < CORRELATED_AT_LEAST else ""
+        why = few or f"{lead['measure']} or utility is constant"
+        return Conclusion(*heading, "We cannot tell", why if facts.correlations else "no query has a utility")
+    names = tuple(row.retriever for row in known)
+    said = [f"{short(row['value'], row.low, row.high)} with {row.retriever}" for row in known]
+    lacking = [row for row in known if row.verdict == TOO_FEW]
+    if len(lacking) == len(known):
+        few = known[0].remark or "" if len({row.remark for row in known}) == 1 else "; ".join(
+            f"{row.remark}, with {row.retriever}" for row in lacking[:MOST_NAMED])  # fmt: skip
+        shown = f"Spearman’s ρ {', '.join(said)}" if len(known) <= MOST_NAMED else _range_of_rho(known, facts)
+        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}), {shown}", names, facts=tuple(known))
+    groups = {word: [row.retriever for row in known if row.verdict == word] for word in (ABOVE, BELOW, UNDECIDED)}
+    groups[UNDECIDED] += [row.retriever for row in lacking]
+    if len(known) > MOST_NAMED:
+        sizes, all_ = {word: count(len(some)) for word, some in groups.items()}, len(rankings)
+        named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
+        strong = "They do, with all" if len(groups[ABOVE]) == all_ else (
+            f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
+        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {all_} retrievers"
+        mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
+        worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
+        unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
+        remark = "Verdicts use Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
+        numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
+        return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
+    none = [name for name in rankings if name not in names]
+    rho = [*said, f"none with {listing(none)}"] if none else said
+    parts = [
+        f"{text} with {listing(groups[word])}"
+        for word, text in ((ABOVE, "They do"), (BELOW, "They have lower utility"), (UNDECIDED, "We do not know"))
+        if groups[word]
+    ]
+    if len(groups[UNDECIDED]) == len(known):
+        parts = ["We do not know" + (", for either" if len(known) == 2 else ", for any" if len(known) > 1 else "")]
+    strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
+    basis = f"Spearman’s ρ between {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
+    numbers = f"{basis}, {at_most([row.n for row in known])}"
+    return Conclusion(*heading, strong, numbers, names, _undecided_rho(known), tuple(known))
+
+
+def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
+    """Write the smallest and largest ρ of ``known``, and their smallest and largest number of queries."""
+    rho = dict.fromkeys(number(of(row.value or 0.0 for row in known), 2) for of in (min, max))
+    sizes = dict.fromkeys(count(of(row.n for row in known)) for of in (min, max))
+    lacking = len(facts.section.rankings) - len(known)
+    none = f", none with {counted(lacking, 'retriever')}" if lacking else ""
+    of = f"{facts.section.lead['measure']}@{facts.section.lead['k']} and utility"
+    return f"Spearman’s ρ between {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
+
+
+def _undecided_rho(known: list[Correlation]) -> str:
+    """Say why retrievers have no verdict on rho: counts, Holm's correction, or p where the interval excludes 0."""
+    named: dict[str, list[str]] = {}
+    for row in known:
+        if row.verdict in (UNDECIDED, TOO_FEW):
+            excluded = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+            by_test = f"p = {p_value(row.p_permutation)} by permutation" if excluded else ""
+            named.setdefault(row.remark or by_test, []).append(row.retriever)
+    return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
+
+
+def at_most(sizes: list[int]) -> str:
+    """Write the number of queries, or the largest number if cells differ."""
+    return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
+
+
+def relayed(facts: Facts) -> Conclusion:
+    """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
+    _, k, _, measure = facts.section.lead.values()
+    if facts.relayed == relay.ONE_RANKING:
+        processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
+        if left > 1:
+            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
+        show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
+        why = f"{listing([*processed])} {show}, with changed texts" if processed else ""
+        return Conclusion("Relay", DOES_RELAY, f"Needs two rankings; this study has {'one' if left else 'none'}", why)
+    return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
+
+
+def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
+    """Conclude on relay, with the numbers (or the reason) from the ``rows`` (as measured, adjusted) that decided."""
+    heading = "Relay", DOES_RELAY, RELAYED[verdict]
+    decided = relay.deciding(rows)
+    numbered = [row for row in decided if row.low is not None and row.high is not None]
+    if verdict == relay.TOO_FEW or not numbered:
+        return Conclusion(*heading, why_no_slope(rows), facts=tuple(decided))
+    said: list[str] = []
+    for row in numbered:
+        changes = "" if said else "P changes by "
+        said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{per_tenth(row)}")
+    sizes = list(dict.fromkeys(row.n for row in numbered))
+    queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
+    turned_down = verdict == relay.NOT_KNOWN and all(row.verdict == relay.BELOW for row in rows)
+    remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
+    # An undecided slope with an interval has a reason only where a panel's verdict depends on a judge.
+    remark = next((f"{row.reason[0].upper()}{row.reason[1:]}." for row in numbered if row.reason), remark)
+    numbers = f"per 0.1 of {measure}, {', '.join(said)}, {queries}"
+    return Conclusion(*heading, numbers, remark=remark, facts=tuple(numbered))
+
+
+def per_tenth(row: Slope) -> str:
+    slope, low, high = row.per_tenth
+    return short(slope or 0.0, low, high)
+
+
+def why_no_slope(rows: list[Slope]) -> str:
+    """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
+    reasons: dict[str, str] = {}
+    for row, reason in relay.why_no_answer(rows):
+        reasons.setdefault(reason, _adjusted(row, ", ") + reason)
+    few = [text for text in reasons.values() if text.endswith(relay.NEEDED.format(relay.ADJUSTED_AT_LEAST))]
+    return few[-1] if few else next(filter(None, reasons.values()), "")
+
+
+def _adjusted(row: Slope, then: str) -> str:
+    return f"{ADJUSTED}{then}" if row.adjusted and row.reason != relay.WITHOUT_P0 else ""

@@ -1,0 +1,117 @@
+"""Write headings that state the finding of a section's parts."""
+
+import polars as pl
+
+from ragrelay.analysis.correlation import DECIDES
+from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
+from ragrelay.report import answer_findings
+from ragrelay.report.display.numbers import count, counted, listing, number, share
+from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import Facts
+from ragrelay.report.lead_answers import relayed
+from ragrelay.report.lead_figure import coloured, signed
+from ragrelay.report.lead_table import untested
+from ragrelay.report.lead_warnings import copying
+from ragrelay.report.panel_page import panel_finding
+from ragrelay.report.verdict_sentences import not_compared
+
+COUNTING = ("gain", "systems", "relayed")
+"""Parts whose headings count verdicts."""
+
+
+def counted_where(section: Section) -> str:
+    """Say which rows the headings of the parts COUNTING count."""
+    ordering, _, references, _ = section.lead.values()
+    oracles = ", without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    return (
+        f"The title counts only cells with {ordering} order and {references} references, at every k{oracles}; the "
+        "tables have all cells."
+    )
+
+
+def headings(facts: Facts) -> dict[str, str]:
+    """Return headings that state the finding of a part, for the section's parts that have one."""
+    section = facts.section
+    ordering, _, references, measure = section.lead.values()
+    rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
+    gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)
+    rho = section["correlation"].filter(rankings, coefficient=DECIDES, subset="all", measure=measure, **where)
+    ranked = rho.drop_nulls("value")
+    others = pl.col("against_retriever").is_in(section.rankings)
+    pairs = section["systems"].filter(rankings, others, **where)
+    lines, texts = facts.means, dict[str, str]()
+    if gains.height and not _decided(gains):
+        texts["gain"] = not_compared(gains)
+    elif gains.height:
+        tested = gains.filter(pl.col("low").is_not_null() | (pl.col("verdict") == TOO_FEW))
+        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
+        texts["gain"] = text + _besides(gains)
+    if _decided(pairs):
+        either = (*SAY_BETTER, *SAY_WORSE)
+        known = sum(verdict in either for verdict in pairs["verdict"])
+        show = "shows" if 1 in (known, pairs.height) else "show"
+        text = f"{count(known)} of {counted(pairs.height, 'comparison')} {show} which retriever gives better answers"
+        few = pairs.filter(verdict=TOO_FEW).height
+        texts["systems"] = text + (f", {TOO_FEW} in {count(few)}" if few else "") + _besides(pairs)
+    if not section["relay"].is_empty():
+        said = relayed(facts).strong
+        texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
+    if ranked.height:
+        text = "Better-ranked queries have higher utility"
+        lacking = rho.height - ranked.height
+        without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
+        texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked) + without
+    ends = (section.grid.k[0], section.grid.k[-1])
+    shown = [name for name in coloured(facts) if (lines[name][0].k, lines[name][-1].k) == ends]
+    changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
+    moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
+    if moved:
+        from_to = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}"
+        texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested)"
+    if found := panel_finding(section):
+        texts["panel"] = found
+    if copied := copying(facts):
+        texts["copying"] = f"At k = {section.lead['k']}, {copied[0].text.partition(';')[0]}"
+    if lost := answer_findings.missing(section):
+        texts["answers"] = f"{lost} of all answers are missing"
+    else:
+        for text, value in list(answer_findings.ends(section).items())[:1]:
+            texts["answers"] = f"{share(value)} of {answer_findings.counted_answers(section)} {text}"
+    return texts
+
+
+def _change(section: Section, retriever: str) -> float | None:
+    """Return the change of mean P from the first to the last k, over the queries with a P at both; None without any."""
+    ordering, _, references, _ = section.lead.values()
+    here = section["per_query"].filter(retriever=retriever, ordering=ordering, references=references).drop_nulls("p")
+    first, last = (here.filter(k=k).select("qid", "p") for k in (section.grid.k[0], section.grid.k[-1]))
+    both = first.join(last, on="qid", suffix="_last", maintain_order="left")
+    return None if both.is_empty() else float(both["p_last"].to_numpy().mean() - both["p"].to_numpy().mean())
+
+
+def _decided(tests: pl.DataFrame) -> bool:
+    """Return whether any of ``tests`` has enough queries and an interval that gives its verdict."""
+    return not tests.filter(pl.col("low").is_not_null(), pl.col("verdict") != TOO_FEW).is_empty()
+
+
+def _besides(tests: pl.DataFrame) -> str:
+    """Say how many of ``tests`` have no interval, if any, not counting tests with too few queries."""
+    return untested(tests.filter(pl.col("low").is_null(), pl.col("verdict") != TOO_FEW).height)
+
+
+def _share(
+    tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
+    of_what: str = "combinations of retriever and k", tested: pl.DataFrame | None = None,
+) -> str:  # fmt: skip
+    """Say how many cells have one of the verdicts ``of``.
+
+    With ``less``, also say how many have one of the verdicts ``other``, and how many of the ``tested`` have neither,
+    and why.
+    """
+    verdicts = tests["verdict"].to_list()
+    more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
+    few = 0 if tested is None else tested.filter(verdict=TOO_FEW).height
+    unknown = 0 if tested is None else tested.height - more - fewer - few
+    counts = {less: fewer, "undecided": unknown, TOO_FEW: few}
+    rest = [f"{word} in {count(some)}" for word, some in counts.items() if some]
+    return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])
