@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import special
 
 from ragrelay.analysis import relay
@@ -326,7 +327,7 @@ class Mean:
     n: int
 
 
-def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
+def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
     """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
 
     Equal values have no interval either.

@@ -1,7 +1,6 @@
 """State the findings in sentences with their numbers, and the limits of the data."""
 
 import math
-from typing import Any
 
 import polars as pl
 
@@ -11,14 +10,13 @@ from ragrelay.analysis.significance import CELLS
 from ragrelay.base.vocabulary.columns import CELL
 from ragrelay.base.vocabulary.names import UNSCORED, UNSEEN
 from ragrelay.report import verdict_sentences
-from ragrelay.report.display.findings import Findings
+from ragrelay.report.display.findings import Findings, Row
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
 from ragrelay.report.study import ReportedStudy
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
-Row = dict[str, Any]
 
 
 def summary(study: ReportedStudy) -> list[str]:

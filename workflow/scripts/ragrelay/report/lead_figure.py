@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from ragrelay.report.display.findings import Row
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
@@ -70,7 +71,7 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
     return "#" + urlencode(wanted)
 
 
-def lead_figure(facts: Facts, part: int, explored: bool) -> list[dict[str, Any]]:
+def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
     """Return the values for the macro ``lead_figure``, for every size; ``part`` is the section's index in the
     explorer."""
     lines, baseline = facts.means, facts.zero_shot
@@ -86,7 +87,7 @@ def lead_figure(facts: Facts, part: int, explored: bool) -> list[dict[str, Any]]
     return [_drawn(facts, part, explored, size, ticks) for size in SIZES]
 
 
-def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[float]) -> dict[str, Any]:
+def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[float]) -> Row:
     section, lines, baseline, shown = facts.section, facts.means, facts.zero_shot, coloured(facts)
     step = ticks[1] - ticks[0]
     written = [number(tick, 2 if step < 0.099 else 1 if step <= STEPS[-1] else 0) for tick in ticks]
@@ -101,8 +102,8 @@ def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[
         return round(floor - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (floor - TOP), 1)
 
     shift = min(12.0, room / 2 / max(len(lines), 1))
-    drawn: list[dict[str, Any]] = []
-    labels: list[dict[str, Any]] = []
+    drawn: list[Row] = []
+    labels: list[Row] = []
     # Coloured lines are drawn last, above the others.
     for name in sorted(lines, key=lambda name: name in shown):
         kind = "ranking" if name in shown else "rest" if name in section.rankings else "designed"
@@ -162,7 +163,7 @@ def signed(text: str) -> str:
     return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
-def apart(labels: list[dict[str, Any]], floor: float, line: float = LINE) -> None:
+def apart(labels: list[Row], floor: float, line: float = LINE) -> None:
     """Move labels apart, in order, by at least a ``line``, so that none covers another and all are above ``floor``."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):

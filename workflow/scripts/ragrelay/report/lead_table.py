@@ -5,19 +5,18 @@ from typing import Any
 
 from ragrelay.analysis.labellings import HOLES_ABOVE
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE, TOO_FEW
-from ragrelay.report.display.findings import unlike_student, would_undo
+from ragrelay.report.display.findings import Row, unlike_student, would_undo
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.facts import Difference, Facts, Gain
 from ragrelay.report.lead_answers import short
 from ragrelay.report.lead_figure import coloured, signed, verdict_in_short
 
-Row = dict[str, Any]
 MOST_ROWS = 10
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
 
 
-def table(facts: Facts) -> dict[str, Any]:
+def table(facts: Facts) -> Row:
     """Show retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
 
     If the share of passages without a judgement is above HOLES_ABOVE for any retriever, it is next to the measure.

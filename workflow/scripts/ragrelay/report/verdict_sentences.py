@@ -1,7 +1,6 @@
 """Write findings in sentences from the verdicts in tables: gains, correlations, equivalence."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -21,14 +20,13 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORSE,
 )
-from ragrelay.report.display.findings import counts, undone, with_remark, would_undo
+from ragrelay.report.display.findings import Row, counts, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Difference, Facts
 from ragrelay.report.lead_answers import ADJUSTED, MOST_NAMED, at_most
 from ragrelay.report.verdict_tables import slope_with_interval
 
-Row = dict[str, Any]
 CAUSE = "only relevance that is set by design (such as by retrievers of kind graded) shows causation"
 UNTESTED = "not tested"
 """Undecided because all differences are equal."""

@@ -9,6 +9,9 @@ from ragrelay.analysis.standing import AGAINST
 from ragrelay.analysis.verdicts import TOO_FEW
 from ragrelay.report.display.numbers import listing, number
 
+Row = dict[str, Any]
+"""A table's row, or what a template draws."""
+
 
 class Conclusion(NamedTuple):
     """An answer at the top of a page: ``strong``, the numbers, a remark; ``names`` are the retrievers in ``strong``."""

@@ -37,7 +37,7 @@ def _value(qid: str, query: str, own: Frames) -> Json:
     cells: dict[Place, Json] = {}
     texts: dict[str, int] = {}
     thoughts: dict[str, int] = {}
-    rows: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    rows: dict[Place, list[Json]] = defaultdict(list)
     for row in own["answers"].iter_rows(named=True):
         rows[_place(row)].append(row)
     places = {docno: place for place, docno in enumerate(own["passages"]["docno"])}
@@ -129,7 +129,7 @@ def _blocks(
     ]  # fmt: skip
 
 
-def _thought(row: dict[str, Any], thoughts: dict[str, int]) -> list[Any]:
+def _thought(row: Json, thoughts: dict[str, int]) -> list[Any]:
     """Return what an answer has of the thought before it, if any, with its index in ``thoughts``, where it is added."""
     if row["thought"] is None:
         return []
@@ -149,7 +149,7 @@ def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str
             values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best]
 
 
-def _place(row: dict[str, Any]) -> Place:
+def _place(row: Json) -> Place:
     return row["retriever"], row["ordering"], row["k"]
 
 
