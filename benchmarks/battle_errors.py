@@ -61,6 +61,12 @@ FOUND = {
 }
 
 
+LABELS = {
+    "queries differ much": "large differences between queries", "clusters of three": "queries in clusters of three",
+}  # fmt: skip
+"""How the page shows some of the judges and queries in a record."""
+
+
 def asked(random: np.random.Generator, world: World, delta: Array) -> tuple[Array, Array]:
     """A system's score in both orders, for its advantage ``delta``."""
     both = (delta + side * world.bonus + random.logistic(size=delta.shape) for side in (1, -1))
@@ -292,33 +298,33 @@ def false_table(path: Path) -> str:
         both, one = (known[f"false word{more}: {n} queries, {world}"] for more in ("", f", {ONE_FIRST}"))
         return f"{100 * both:.1f} ({100 * one:.0f})"
 
-    header = ["equal systems", *(f"n = {n}" for n in SIZES)]
-    return markdown(header, [[world, *(cell(world, n) for n in SIZES)] for world in WORLDS])
+    header = ["two equal systems", *(f"n = {n}" for n in SIZES)]
+    return markdown(header, [[LABELS.get(world, world), *(cell(world, n) for n in SIZES)] for world in WORLDS])
 
 
 LINES = {
-    "false: some of 4 retrievers at 1 − 5% / 4 (each at 95%)":
+    "false verdict on any of 4 retrievers, tested at 1 − 5% / 4 (at 95%)":
         ("some false word: {} queries, 4 retrievers", "some false word, each at 95%: {} queries, 4 retrievers"),
-    "false: some of 9 retrievers at 1 − 5% / 9 (each at 95%)":
+    "false verdict on any of 9 retrievers, tested at 1 − 5% / 9 (at 95%)":
         ("some false word: {} queries, 9 retrievers", "some false word, each at 95%: {} queries, 9 retrievers"),
-    "false: unreadable replies left out (the readable order used)":
+    "false verdict, leaving out queries with an unreadable reply (using their readable order)":
         ("unreadable replies, left out: {} queries", "unreadable replies, the readable order: {} queries"),
-    "false: people see one order, half of them the first (60% of them)":
+    "false verdict if people vote in a single order, the first for 50% of queries (for 60%)":
         ("votes in one order, false word: {} queries, 50% first",
          "votes in one order, false word: {} queries, 60% first"),
-    **{f"found: {name} (interval covers)": (f"found: {{}} queries, {name}", f"covers: {{}} queries, {name}")
-       for name in FOUND},
-    **{f"panel of three, {name}: by the rule (by the mean)":
+    **{f"correct verdict: {name} (interval covers the truth)":
+       (f"found: {{}} queries, {name}", f"covers: {{}} queries, {name}") for name in FOUND},
+    **{f"panel of three judges, {name}: verdict by the panel's rule (by the mean alone)":
        (f"panel, by the rule: {{}} queries, {name}", f"panel, by the mean: {{}} queries, {name}") for name in PANELS},
-    "relay, false: two retrievers (five)":
+    "relay, no effect: false verdict with two retrievers (with five)":
         ("relay, false word: {} queries, 2 retrievers", "relay, false word: {} queries, 5 retrievers"),
-    "relay, it is, 1 logit per 1 of the measure: two retrievers (five)":
+    "relay of 1 logit per 1 of the measure: *it is* with two retrievers (with five)":
         ("relay, it is: {} queries, 2 retrievers, slope 1", "relay, it is: {} queries, 5 retrievers, slope 1"),
-    "ρ with P found where nothing links them (where something does)":
+    "significant ρ with P if score and P are unrelated (if they are related)":
         ("agreement, ρ found: {} queries, not linked", "agreement, ρ found: {} queries, linked by 1"),
-    "equal signs where nothing links them (expected by chance)":
+    "equal signs if score and P are unrelated (expected by chance)":
         ("agreement, same_sign: {} queries, not linked", "agreement, by_chance: {} queries, not linked"),
-    "strengths of four systems: interval covers (each order a battle)":
+    "strengths of four systems: interval coverage (each order as a separate battle)":
         ("strengths cover: {} queries", "strengths cover, each order a battle: {} queries"),
 }  # fmt: skip
 

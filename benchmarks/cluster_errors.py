@@ -227,6 +227,23 @@ def skewed_figures(draws: int) -> Iterator[tuple[str, record.Figure]]:
 
 
 PARTS = {"words": figures, "skewed": skewed_figures}
+LABELS = {
+    "better, worse": "*better* or *worse*",
+    "rho above, below zero": "*above* or *below zero* (ρ)",
+    "relay, it is: ": "relay *it is*: ",
+    "4 queries each": "4 queries per cluster",
+    "1 to 10 queries": "1 to 10 queries per cluster",
+    "geometric sizes": "geometrically distributed cluster sizes",
+    "half of 8, half of 1": "half the clusters have 8 queries, half have 1",
+    "three large ones differ": "three large clusters differ from the others",
+    "gamma of shape .5": "gamma-distributed values (shape .5)",
+    "% refused": "% refused answers",
+    "Zipf sizes": "Zipf-distributed cluster sizes",
+    "remark on one query": "remark on one more query",
+    "clusters less one as degrees of freedom": "by cluster, with clusters − 1 degrees of freedom",
+    "queries as units": "by query",
+}
+"""How the page shows parts of a record's titles."""
 
 
 def table(path: Path) -> str:
@@ -239,7 +256,10 @@ def table(path: Path) -> str:
         rows.setdefault((word, by), {})[int(place.split()[0])] = f"{100 * one['value']:.1f}"
     lines = [["verdict and clusters", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
     lines += [[word, by, *(row[count] for count in COUNTS)] for (word, by), row in rows.items()]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    for name, label in LABELS.items():
+        text = text.replace(name, label)
+    return text
 
 
 def main() -> None:

@@ -247,18 +247,29 @@ GRAINS = {
     "nDCG, r = .3": Case(("nDCG",), 0.3, "model", grains=True),
     "nDCG, r = .5": Case(("nDCG",), 0.5, "model", grains=True),
 }
+LABELS = {
+    **{f"eight measures, r = {r}": f"all eight measures, r = {r}" for r in (".2", ".4", ".6")},
+    "the same, a language model's noise": "all eight measures, r = .4, a language model's noise",
+    "no measure relayed": "no measure",
+    "no measure relayed, some rankings answer hard queries better":
+        "no measure; some rankings' answers are better on hard queries",
+    "eight measures, r = .4, queries in clusters of four": "all eight measures, r = .4, queries in clusters of four",
+    "the same, clusters ignored": "all eight measures, r = .4, clusters of four ignored",
+}  # fmt: skip
+"""How the page shows some of the data in a record."""
 PARTS = {"null": NULLS, "two": TWO, "power": POWER, "grain": GRAINS}
 CLAIMS = {"null": ("some pair", "declared", "most closely"), "two": ("followed pair", "most closely"),
           "power": ("another most closely",), "grain": ()}  # fmt: skip
 """The claims of each part that are false."""
 COLUMNS_OF: dict[str, dict[str, tuple[str, ...]]] = {
-    "null": {"some pair": ("some pair", "each at 95%"), "against a declared measure": ("declared",),
-             "*most closely*": ("most closely",), "r intervals hold": ("r covered",)},
-    "two": {"their difference": ("followed pair",), "*most closely*": ("most closely",),
-            "intervals of differences hold": ("differences covered",)},
-    "power": {"has the largest r": ("largest",), "*most closely*": ("most closely",),
-              "another *most closely*": ("another most closely",), "beaten": ("beaten",), "not beaten": ("list",)},
-    "grain": {"beats its halves": ("first pair",), "beats its thirds": ("second pair",)},
+    "null": {"any pair": ("some pair", "each at 95%"), "any pair with nDCG": ("declared",),
+             "verdict *most closely*": ("most closely",), "all r intervals cover": ("r covered",)},
+    "two": {"difference between the two": ("followed pair",), "verdict *most closely*": ("most closely",),
+            "all intervals for differences cover": ("differences covered",)},
+    "power": {"has the largest r": ("largest",), "verdict *most closely*": ("most closely",),
+              "*most closely* for another measure": ("another most closely",), "beaten": ("beaten",),
+              "measures not beaten": ("list",)},
+    "grain": {"nDCG beats its two-valued form": ("first pair",), "nDCG beats its form in thirds": ("second pair",)},
 }  # fmt: skip
 """The columns of a part's table: a rate, and in parentheses the one to compare it with."""
 
@@ -278,12 +289,12 @@ def table(path: Path, part: str) -> str:
     lines = [["P follows", "n", *columns], ["---"] * (len(columns) + 2)]
     for data, n in itertools.product(PARTS[part], SIZES):
         cells = [[known.get(f"{part}: {data}, {n} queries, {name}") for name in names] for names in columns.values()]
-        lines.append([data if n == SIZES[0] else "", str(n), *map(_cell, columns, cells)])
+        lines.append([LABELS.get(data, data) if n == SIZES[0] else "", str(n), *map(_cell, columns, cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(column: str, values: list[float | None]) -> str:
-    shown = ["" if value is None else f"{value:.1f}" if column == "not beaten" else f"{100 * value:.0f}%"
+    shown = ["" if value is None else f"{value:.1f}" if column == "measures not beaten" else f"{100 * value:.0f}%"
              for value in values]  # fmt: skip
     return shown[0] if len(shown) == 1 else f"{shown[0]} ({shown[1]})"
 

@@ -84,7 +84,7 @@ def table(path: Path) -> str:
     for title, one in json.loads(path.read_text(encoding="utf-8"))["figures"].items():
         kind, _, needed = title.removeprefix("above, below zero: ").rsplit(", ", 2)
         rows.setdefault((kind, needed), []).append(f"{100 * one['value']:.1f}")
-    lines = [["data", "a verdict needs", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
+    lines = [["data", "rate", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
     lines += [[*names, *values] for names, values in rows.items()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

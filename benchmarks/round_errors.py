@@ -43,7 +43,7 @@ MEAN_IDEAL = 2.0
 SPREADS = (0.4, 1.0, 1.8)
 FALSE_AT_MOST, IT_IS_AT_MOST, STEP_AT_MOST = 0.07, 0.045, 0.07
 FIXED, REMAINING, GAIN = "fixed", "remaining", "gain"
-PER = {FIXED: "nDCG, fixed ideal", GAIN: "gain", REMAINING: "nDCG, remaining ideal"}
+PER = {FIXED: "nDCG with the fixed ideal", GAIN: "gain", REMAINING: "nDCG with the remaining ideal"}
 ONE_STATE = "two lists at one state"
 RECORDED = ("P on nDCG", "change of P on nDCG", "less question and step", "P on new nDCG, given P before", ONE_STATE)
 
@@ -104,6 +104,25 @@ WORLDS = {
     "missing answers count as 0": World(missing=True),
     "two seeds": World(seeds=2),
 }
+LABELS = {
+    "two lists": "two lists per step",
+    "four lists": "four lists per step",
+    "equal measures in three of four pairs": "two lists, whose measures are equal in three of four pairs",
+    "the same, four lists": "four lists, whose measures are equal in three of four pairs",
+    "a third of the lists equal": "for a third of the questions, both lists are equal",
+    "later steps calmer and on higher levels": "later steps have higher P and less noise",
+    "passages shown before count, four lists": "four lists; relevant passages shown before still raise P",
+    "a list that finds more and leads": "one list finds more and has better answers",
+    HABITS: "lists lead by amounts that differ between questions",
+    LEANS: "good answers help one list more than the other",
+    CLUSTERS: "questions in clusters of three",
+    "P on nDCG": "regression of P on nDCG",
+    "change of P on nDCG": "regression of the change in P on nDCG",
+    "less question and step": "regression of P on nDCG, both minus the question's and the step's mean",
+    "P on new nDCG, given P before": "regression of P on nDCG over new passages, given P before the step",
+    ONE_STATE: "slope between two lists at the same state",
+}
+"""How the page shows the data and estimates in a record."""
 FOUND = {name: WORLDS[name] for name in ("two lists", "four lists", "equal measures in three of four pairs")}
 
 
@@ -376,7 +395,7 @@ def null_table(path: Path) -> str:
         return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in shares)
 
     header = ["data without an effect", *(f"n = {n}" for n in SIZES)]
-    return markdown(header, [[world, *(cell(world, n) for n in SIZES)] for world in WORLDS])
+    return markdown(header, [[LABELS.get(world, world), *(cell(world, n) for n in SIZES)] for world in WORLDS])
 
 
 def found_table(path: Path) -> str:
@@ -390,9 +409,9 @@ def found_table(path: Path) -> str:
         )
         return f"{its} ({', '.join(steps)})"
 
-    worlds = [f"{world}, slope {slope}" for world, slope in itertools.product(FOUND, SLOPES)]
+    worlds = {f"{world}, slope {slope}": f"{LABELS[world]}; true slope {slope}" for world in FOUND for slope in SLOPES}
     header = ["data with an effect", *(f"n = {n}" for n in FOUND_SIZES)]
-    return markdown(header, [[data, *(cell(data, n) for n in FOUND_SIZES)] for data in worlds])
+    return markdown(header, [[label, *(cell(data, n) for n in FOUND_SIZES)] for data, label in worlds.items()])
 
 
 def recorded_table(path: Path) -> str:
@@ -403,8 +422,9 @@ def recorded_table(path: Path) -> str:
         false = f"recorded, false word: {{}} questions, {name}"
         if name == ONE_STATE:
             false = "all steps, false word: {} questions, two lists"
-        rows.append([name, *(f"{100 * known[false.format(n)]:.0f}" for n in FOUND_SIZES), *read])
-    header = ["estimate", *(f"false at n = {n}" for n in FOUND_SIZES), "reads 0 as", f"reads {SLOPES[1]} as"]
+        rows.append([LABELS[name], *(f"{100 * known[false.format(n)]:.0f}" for n in FOUND_SIZES), *read])
+    true = (f"mean estimate, true slope {slope}" for slope in (0, SLOPES[1]))
+    header = ["estimate", *(f"false verdicts, n = {n}" for n in FOUND_SIZES), *true]
     return markdown(header, rows)
 
 
@@ -416,7 +436,7 @@ def ideal_table(path: Path) -> str:
     for per, ideal in itertools.product((FIXED, GAIN, REMAINING), (FIXED, REMAINING)):
         data = f"effect per {per}, {ideal} ideal"
         rows.append([PER[per], ideal, *(f"{known[f'ideal, slope of {place}: {data}']:.3f}" for place in places)])
-    return markdown(["an effect of .2 per", "the measure's ideal", *places], rows)
+    return markdown(["true effect: .2 per 1 of", "ideal in the measure", *places], rows)
 
 
 TABLES = {

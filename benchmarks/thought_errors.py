@@ -61,6 +61,14 @@ NULLS = {
     "a quarter of the spread on one side": equal(0.8, 0.2), "3% run into the budget": running(0.03),
     "6% run into the budget": running(0.06), "10% run into the budget": running(0.1),
 }  # fmt: skip
+LABELS = {
+    "equal spread": "equal spread on both sides", "half the spread on one side": "one side has half the spread",
+    "a quarter of the spread on one side": "one side has a quarter of the spread",
+    **{f"{share}% run into the budget": f"{share}% of one side's thoughts hit the budget" for share in (3, 6, 10)},
+    **{f"{factor} times as long, budget {budget}": f"one side {factor} times as long, budget {budget:,}"
+       for factor in (1.3, 2, 3) for budget in BUDGETS},
+}  # fmt: skip
+"""How the page shows the data in a record."""
 TRUE = {"1.3 times as long": longer(1.3), "2 times as long": longer(2.0), "3 times as long": longer(3.0)}
 
 
@@ -102,8 +110,11 @@ def table(path: Path) -> str:
     for title, one in json.loads(path.read_text(encoding="utf-8"))["figures"].items():
         word, size, data = title.replace(": ", ", ", 1).split(", ", 2)
         rows.setdefault((word, data), {})[int(size.split()[0])] = f"{100 * one['value']:.1f}"
-    lines = [["", "thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
-    lines += [[word.replace("word", "verdict"), data, *(row[n] for n in SIZES)] for (word, data), row in rows.items()]
+    lines = [["rate of", "simulated thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
+    lines += [
+        [word.replace("word", "verdicts"), LABELS.get(data, data), *(row[n] for n in SIZES)]
+        for (word, data), row in rows.items()
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -16,9 +16,9 @@ RECORD = ROOT / "benchmarks" / "results" / "people_errors.json"
 WIDTHS = "<!-- widths and coverage of estimates, by tools/people_rates.py -->"
 TESTS = "<!-- coverage and power of agreement, by tools/people_rates.py -->"
 PAGES = {ROOT / "docs" / "people.md": WIDTHS, ROOT / "docs" / "error-rates.md": TESTS}
-"""Pages, and the mark before the table of each."""
-ESTIMATES = {"mean": "mean", "gain": "gain, difference", "slope": "slope"}
-# Of agreement: what it is of, and what the labels say of it. Systems count from the number that has words on.
+"""The pages, each with the mark before its table."""
+ESTIMATES = {"mean": "mean", "gain": "gain or difference", "slope": "slope"}
+# By the row's name: the coefficient and a pattern for the labels in the record, from the least number with a verdict.
 SIZES = {
     "ρ, 40 answers": ("rho", r"40 answers"),
     "τ, 16 systems": ("tau", r"16 (systems|families)"),
@@ -37,7 +37,7 @@ def page(text: str, mark: str) -> str:
 
 
 def _estimates(values: Mapping[str, float]) -> str:
-    rows = [["", "intervals cover", *(f"width, r = {r}" for r in ALIKE[1:])]]
+    rows = [["estimate", "interval coverage", *(f"relative width, r = {r}" for r in ALIKE[1:])]]
     for name, words in ESTIMATES.items():
         covered = _from_to(values, rf"coverage of a {name}(?! by people)", _percent)
         widths = [_from_to(values, rf"width over .*, {name}: .*, r {r}$", "{:.2f}".format) for r in ALIKE[1:]]
@@ -46,7 +46,7 @@ def _estimates(values: Mapping[str, float]) -> str:
 
 
 def _agreement(values: Mapping[str, float]) -> str:
-    rows = [["", "intervals cover", "found, of equal scorers", "found, of .8 and .5"]]
+    rows = [["agreement", "interval coverage", "difference found: equal scorers", "difference found: r = .8 and .5"]]
     for words, (name, size) in SIZES.items():
         found = [rf"{what}, .*, {name} of two scorers: .*{size}" for what in ("false", "found, 0.8 and 0.5")]
         patterns = [rf"coverage of {name}: .*{size}", *(one.replace(", .*, ", ", (.*, )?") for one in found)]

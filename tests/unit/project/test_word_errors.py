@@ -41,12 +41,12 @@ OF_WORDS, OF_REMARKS, OF_RELAY = (
 
 def test_the_page_has_the_record() -> None:
     text = error_rates.PAGE.read_text(encoding="utf-8")
-    assert error_rates.page(text) == text and "| relay: it is |" in text
+    assert error_rates.page(text) == text and "| *it is* (relevance is relayed) |" in text
     assert error_rates.page(text.replace("| 3.6 |", "| 3.7 |", 1)) == text
 
 
 def test_few_queries_give_rho_no_verdict() -> None:
-    assert "| two values, spread unequal | verdict |" in error_rates.PAGE.read_text(encoding="utf-8")
+    assert "| measure with two values, unequal spread of utility | verdict |" in error_rates.PAGE.read_text("utf-8")
     figures = json.loads((ROOT / "benchmarks/results/rho_errors.json").read_text(encoding="utf-8"))["figures"]
     gated = {name: one["value"] for name, one in figures.items() if "goal" in one}
     assert len(gated) == 5 * 8 and max(gated.values()) <= 0.06
@@ -56,7 +56,7 @@ def test_few_queries_give_rho_no_verdict() -> None:
 
 def test_a_biased_judge_gives_a_panel_no_verdict() -> None:
     """The panel's rates, of which those without an effect have a goal; the mean alone is false in most studies."""
-    assert "| no difference, the best judge favours b by .20 | *better* |" in error_rates.PAGE.read_text("utf-8")
+    assert "| no difference, but the best judge favours b by .20 | *better* |" in error_rates.PAGE.read_text("utf-8")
     figures = json.loads((ROOT / "benchmarks/results/panel_errors.json").read_text(encoding="utf-8"))["figures"]
     bounded = {name: one["value"] for name, one in figures.items() if "goal" in one}
     assert len(bounded) == 6 * 3 and max(bounded.values()) <= 0.035
