@@ -3,21 +3,21 @@
 __version__ = "0.2.0.dev0"
 
 
-# The import is inside the function and by name: a job's code includes this module and all that it imports above, and
-# every module of the package would depend on all others through this one.
+# Import inside the function and by name. A job's code digest covers this module and its top-level imports, so otherwise
+# every module in the package would depend on all the others.
 def open(folder):  # type: ignore[no-untyped-def]
-    """Open a finished study's results: its tables, the page's answers and the main figure.
+    """Open a finished study's results: its tables, the answers on its page and the main figure.
 
-    ``ragrelay.open("results/demo")``.
+    For example, ``ragrelay.open("results/demo")``.
 
     Args:
         folder: The study's folder, ``results/<study>``.
 
     Returns:
-        The Results (annexes.notebook.study_results).
+        The results, as a Results object (annexes.notebook.study_results).
 
     Raises:
-        InputError: There is no such folder, or it has no table from a study.
+        InputError: The folder doesn't exist or contains no study's tables.
     """
     from importlib import import_module
 

@@ -1,7 +1,7 @@
-"""The public names for extensions: base classes, and the helpers that extensions import.
+"""Public names for extensions: the base classes, and helpers that extensions import.
 
-``from ragrelay.extend import Retriever``. A name loads its module when it is first used. Annexes add their own names
-(``Annex.extends``). docs/reference/public.md lists all names and says what is promised.
+For example, ``from ragrelay.extend import Retriever``. Each name's module is loaded on first use. Annexes add their own
+names (``Annex.extends``). docs/reference/public.md lists all names and how stable they are.
 """
 
 import importlib
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragrelay.base.public_names import public_names
 
-if TYPE_CHECKING:  # base.public_names reads these imports, too
+if TYPE_CHECKING:  # base.public_names reads these imports too
     from ragrelay.base.annex import Annex as Annex
     from ragrelay.base.errors import InputError as InputError
     from ragrelay.base.io.atomic_files import write_csv as write_csv
@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # base.public_names reads these imports, too
     from ragrelay.scoring.scorer import Task as Task
 
 MOVED: dict[str, str] = {}
-"""Former names, each with its present name. They work for one minor version."""
+"""Old names, each with its new name. They keep working for one minor version."""
 
 
 def __getattr__(name: str) -> Any:

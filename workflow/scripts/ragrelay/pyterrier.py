@@ -1,8 +1,8 @@
-"""Use a study's generator and scorers in PyTerrier pipelines: a reader, a scorer of answers, and measures.
+"""Use a study's generator and scorers in PyTerrier pipelines, through a reader, an answer scorer and measures.
 
-Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores come from the stores of a
-finished study; missing ones are made and kept there, so that the numbers equal the workflow's. Start Python in the
-folder where the study was run, since its paths are relative to it.
+Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores come from a finished study's
+stores; missing ones are computed and added to them, so that all numbers equal the workflow's. Start Python in the
+folder where you ran the study, because its paths are relative to that folder.
 """
 
 import math
@@ -43,16 +43,16 @@ from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 
 GIVEN = "given"
-"""Name of the retriever, in tables, for answers in a frame."""
+"""Stands in tables for the retriever of the answers in a frame."""
 HERE = ("descending", 1)
-"""Ordering and k, in tables, for answers in a frame, which all have a single context."""
+"""Stand in tables for the ordering and k of the answers in a frame, which has one context per query."""
 
 
 class _OfStudy:
-    """The parts of a finished study that readers and scorers use: definitions, collection, the path of the stores."""
+    """The parts of a finished study that readers and scorers use: its definitions, collection and cache."""
 
     def __init__(self, study: Results, dataset: str | None, generator: str | None, scorer: str | None = None) -> None:
-        """Raise InputError for an unfinished study, an unknown name, or a missing cache."""
+        """Raise InputError for an unfinished study, an unknown name or a missing cache."""
         self.study, self.config = study, study.provenance["config"]
         self.section = study.section_key(dataset, generator, scorer)
         self.generator = self.config["generators"][self.section["generator"]]
@@ -82,13 +82,13 @@ def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
 
     Args:
         study: The study's results.
-        dataset: The dataset's name; by default the study's first.
+        dataset: The dataset's name; defaults to the study's first.
 
     Returns:
-        Columns qid, query.
+        A frame with columns qid and query.
 
     Raises:
-        InputError: The study isn't finished or doesn't have this name, or its cache is missing.
+        InputError: The study isn't finished, has no dataset with this name, or its cache is missing.
     """
     return _OfStudy(study, dataset, None).queries.select("qid", "query").to_pandas()
 
@@ -98,13 +98,13 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 
     Args:
         study: The study's results.
-        dataset: The dataset's name; by default the study's first.
+        dataset: The dataset's name; defaults to the study's first.
 
     Returns:
-        Columns qid, docno, label.
+        A frame with columns qid, docno and label.
 
     Raises:
-        InputError: The study isn't finished or doesn't have this name, or its cache is missing.
+        InputError: The study isn't finished, has no dataset with this name, or its cache is missing.
     """
     return _OfStudy(study, dataset, None).qrels.to_pandas()
 
@@ -112,20 +112,21 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 class Reader(pt.Transformer):  # type: ignore[misc]
     """A PyTerrier transformer that answers each query from its first k passages, or without passages if k = 0.
 
-    Input columns: qid, query, docno, score; for k = 0 qid, query. Texts come from the collection; if there is a column
-    ``text``, it must agree. An engine starts only for answers that the study's store lacks, and the store keeps them.
+    Input columns: qid, query, docno and score; if k = 0, only qid and query. Texts come from the collection; a column
+    ``text`` must agree with them. An engine starts only if answers are missing from the study's store, which then
+    stores them.
 
     Args:
         study: The study's results.
-        k: Passages in the context.
-        ordering: How the context is laid out in the prompt.
-        dataset: The dataset's name; by default the study's first.
-        generator: The generator's name; by default the study's first.
-        seeds: Sampling seeds; by default the study's.
-        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of the ranking.
+        k: Number of passages in the context.
+        ordering: The order of the passages in the prompt.
+        dataset: The dataset's name; defaults to the study's first.
+        generator: The generator's name; defaults to the study's first.
+        seeds: Sampling seeds; default to the study's.
+        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of one per passage.
 
     Raises:
-        InputError: The study isn't finished or doesn't have a name, its cache is missing, or the generator's answers
+        InputError: The study isn't finished or lacks one of the names, its cache is missing, or the generator's answers
             are imported.
     """
 
@@ -157,16 +158,16 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         """Answer the queries in a frame.
 
         Args:
-            inp: The ranking, or for k = 0 the queries.
+            inp: The ranking, or only the queries if k = 0.
 
         Returns:
-            The ranking down to the study's ``context_depth``, without passages that have no text (qid, query, docno,
-            score, rank from 0; for k = 0 one row per query). Each row also has ``qcontext`` (the passages' texts in
-            prompt order, one per line), ``qanswer`` (for the first seed), ``qanswers`` (for all seeds; None if missing)
-            and ``docnos`` (in prompt order).
+            The ranking (qid, query, docno, score, rank counted from 0), cut at the study's ``context_depth`` and
+            without passages that have no text; one row per query if k = 0. Each row also has ``qcontext`` (the
+            passages' texts in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers`` (one per
+            seed; None if missing) and ``docnos`` (in prompt order).
 
         Raises:
-            InputError: As in the workflow's job, for example for a prompt that is too long.
+            InputError: The workflow's job would fail too, for example because a prompt is too long.
         """
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
@@ -183,13 +184,13 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return answered.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in answered.columns).to_pandas()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """List the output's columns, so that an experiment can check its pipelines before it runs them.
+        """List the output's columns, so that pt.Experiment can check its pipelines before running them.
 
         Args:
-            input_columns: The input's columns.
+            input_columns: The input frame's column names.
 
         Returns:
-            Column names.
+            The output frame's column names.
         """
         pt.validate.columns(pd.DataFrame(columns=input_columns), includes=self._columns)
         return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
@@ -206,7 +207,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return rows.select("qid", "query", "docno", "score", pl.col("rank") - 1, "text")
 
     def _answers(self, asked: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
-        """Return qid, qcontext, qanswer, qanswers, docnos."""
+        """Return a frame with columns qid, qcontext, qanswer, qanswers and docnos."""
         reader, generator = self._of, self._of.generator
         fingerprint = reader.study.provenance["generators"][reader.section["generator"]]["fingerprint"]
         store = AnswerStore(reader.cache, fingerprint)
@@ -248,22 +249,23 @@ ONE_ROW = ("qid", "query", "qcontext", "qanswer", "qanswers", "docnos")
 
 
 class Scorer(pt.Transformer):  # type: ignore[misc]
-    """A PyTerrier transformer that adds P and P₀ to a reader's answers: ``p`` and ``p0``, mean scores over seeds.
+    """A PyTerrier transformer that adds P and P₀ to a reader's answers, as columns ``p`` and ``p0`` (means over seeds).
 
-    Input columns: qid and ``qanswers`` (a list with one answer per seed), or else ``qanswer``; for unseen references
-    also ``docnos`` (the context's). Both scores are null for a query without such a reference.
+    Input columns: qid and ``qanswers`` (a list with one answer per seed) or ``qanswer``. Unseen references also need
+    ``docnos``, the passages in the context. Both scores are null for a query without references.
 
     Args:
         study: The study's results.
-        references: One of the dataset's grades, possibly with ``-unseen``, or ``gold``; by default the first that the
-            scorer has.
-        scorer: The scorer's name; by default the study's first.
-        dataset: The dataset's name; by default the study's first.
-        generator: The generator's name; by default the study's first.
-        threads: CPU threads.
+        references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Defaults
+            to the scorer's first.
+        scorer: The scorer's name; defaults to the study's first.
+        dataset: The dataset's name; defaults to the study's first.
+        generator: The generator's name; defaults to the study's first.
+        threads: Number of CPU threads.
 
     Raises:
-        InputError: The study isn't finished or doesn't have a name, its cache is missing, or the scorer asks a judge.
+        InputError: The study isn't finished or lacks one of the names, its cache is missing, or the scorer asks a
+            judge.
     """
 
     def __init__(
@@ -290,7 +292,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         self._zero = Reader(study, 0, dataset=dataset, generator=generator)
         first = study.section_key(None, None, None)
         self.named = [name for key, name in self._of.section.items() if name != first[key]]
-        """Names of its dataset, generator and scorer that aren't the study's first."""
+        """Those of the names of its dataset, generator and scorer that aren't the study's first."""
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Score the answers in a frame.
@@ -299,7 +301,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             inp: A reader's output.
 
         Returns:
-            The frame with the columns p and p0 added.
+            The frame with columns p and p0 added.
         """
         pt.validate.columns(inp, includes=["qid"])
         scores = self.scores(inp).to_pandas()
@@ -309,22 +311,22 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         """List the output's columns.
 
         Args:
-            input_columns: The input's columns.
+            input_columns: The input frame's column names.
 
         Returns:
-            The input's columns, p and p0.
+            The input's columns followed by p and p0.
         """
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
-        """Score answers for all the study's queries that have references.
+        """Score answers to each of the study's queries that have references.
 
         Args:
             answers: A reader's output.
 
         Returns:
-            Columns qid, p, p0. A query without an answer has its p0 as p if the study counts queries without results as
-            zero-shot (the default).
+            A frame with columns qid, p and p0. For a query without an answer, p equals p0 if the study counts queries
+            without results as zero-shot (the default).
         """
         reader = self._of
         with tempfile.TemporaryDirectory() as name:
@@ -362,7 +364,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
 
 def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
-    """Return qid, docnos and answers (a list), one row per query."""
+    """Return one row per query, with its qid, docnos and list of answers."""
     column = "qanswers" if "qanswers" in answers.columns else "qanswer"
     pt.validate.columns(answers, includes=[column])
     once = answers.drop_duplicates("qid")
@@ -373,7 +375,7 @@ def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
 
 
 def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
-    """Write ``prompts.parquet`` and answer files for score_answers; return the latter, keyed by seed."""
+    """Write ``prompts.parquet`` and the answer files that score_answers needs; return the answer files by seed."""
     folder.mkdir()
     rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
     rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")
@@ -389,14 +391,14 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
 
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
-    """Define P as a measure for pt.Experiment: for each query, the run's mean score over seeds.
+    """Define P as a measure for pt.Experiment: the mean score over seeds, for each query.
 
     Args:
-        scorer: Scores the answers.
+        scorer: The scorer that scores the answers.
 
     Returns:
-        The measure. It is NaN for a query without a reference, and so is PyTerrier's mean; ir_measures' mean leaves
-        such queries out.
+        The measure. It is NaN for queries without references, which makes PyTerrier's mean NaN too; ir_measures' mean
+        leaves such queries out.
     """
     return _measure("P", scorer, lambda scores: scores["p"])
 
@@ -404,14 +406,14 @@ def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named a
 def Gain(  # noqa: N802
     scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None, over: str = "baseline"
 ) -> ir_measures.Measure:
-    """Define a measure for pt.Experiment: P minus a baseline's P.
+    """Define the gain over a baseline as a measure for pt.Experiment: P minus the baseline's P.
 
-    Means over queries with the default baseline equal ``mean_difference`` in the study's gain.csv.
+    With the default baseline, the mean over queries equals ``mean_difference`` in the study's gain.csv.
 
     Args:
-        scorer: Scores the answers.
-        baseline: A pipeline or its output frame; by default the zero-shot answers.
-        over: The baseline's name, which becomes part of the measure's name: pt.Experiment identifies measures by name.
+        scorer: The scorer that scores the answers.
+        baseline: A pipeline or its output frame; defaults to the zero-shot answers.
+        over: The baseline's name. It becomes part of the measure's name, by which pt.Experiment identifies measures.
 
     Returns:
         The measure, in units of P.
@@ -431,7 +433,7 @@ def Gain(  # noqa: N802
 
 
 def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series], *more: str) -> ir_measures.Measure:
-    """Define a measure. Its name has the references, ``more``, and a scorer or generator that isn't the first."""
+    """Define a measure whose name contains the references, the scorer's names that aren't defaults, and ``more``."""
     name = f"{what}({', '.join([scorer.references, *scorer.named, *more])})"
 
     def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
@@ -442,14 +444,14 @@ def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Serie
     measure = ir_measures.define(
         evaluate, name, support_cutoff=False, run_inputs=["query_id", "qanswer"], qrel_inputs=["query_id"]
     )
-    # What ir_measures takes for a query without a value, 0 by default, which a mean would count.
+    # For a query without a value, ir_measures uses this default. Otherwise it would be 0 and count in the mean.
     measure.DEFAULT = math.nan
     measure.aggregator = _MeanOfKnown  # type: ignore[method-assign]
     return measure
 
 
 class _MeanOfKnown(MeanAgg):
-    """The mean over the queries that have a value."""
+    """The mean over queries that have a value."""
 
     def add(self, value: float) -> None:
         if not math.isnan(value):

@@ -1,4 +1,4 @@
-"""Define the error for input that users can correct, with helpers for its wording."""
+"""Define the error for input that users can correct, and helpers to word it."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """Input that can't be used, reported in one line: the place, what was found, what was expected.
+    """Unusable input, reported in one line: the place, what was found, what was expected.
 
-    Unprintable characters (line ends, terminal codes) are shown as escapes.
+    Unprintable characters, such as line breaks and terminal codes, are shown as escapes.
 
     Args:
         place: Where the input is: a file, a configuration key, an argument.
         found: The unusable value, or what is missing.
-        expected: The values that would work.
+        expected: What would work instead.
     """
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:
@@ -21,24 +21,24 @@ class InputError(ValueError):
         self.parts = (str(place), found, expected)
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
-        """Pickle the parts, for an error that comes from another process."""
+        """Pickle the parts, so that the error can come from another process."""
         return type(self), self.parts
 
 
 class RequestError(InputError):
-    """A request that no engine start can make possible, such as a prompt that is too long for the window.
+    """A request that will fail however often an engine is started, such as a prompt that exceeds the window.
 
-    It follows from a job's configuration and inputs alone.
+    The job's configuration and inputs alone determine the error.
     """
 
 
 class ConfigKey(str):
-    """A configuration key, as messages write it. ``/`` appends a key, or a list item's index."""
+    """A configuration key as it appears in messages. ``/`` appends a key or a list index."""
 
     path: str
 
     def __new__(cls, *steps: object) -> "ConfigKey":
-        """Join ``steps``, the keys that lead to it, with dots."""
+        """Join ``steps``, the keys on the path to it, with dots."""
         path = ".".join(map(str, steps))
         key = super().__new__(cls, f"config key {path!r}" if path else "config")
         key.path = path
@@ -49,18 +49,18 @@ class ConfigKey(str):
 
 
 def printable(text: str) -> str:
-    """Return ``text`` on one line, with Python's escapes for unprintable characters."""
+    """Return ``text`` on one line, with Python escapes for unprintable characters."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def one_of(known: Iterable[object], *given: object) -> str:
-    """Return ``one of a, b, c``, with a hint if one of them resembles an entry in ``given``."""
+    """Return ``one of a, b, c``, plus a hint if one of these resembles a name in ``given``."""
     names = [str(name) for name in known]
     return "one of " + ", ".join(names) + nearest(names, *given)
 
 
 def nearest(known: Iterable[str], *given: object) -> str:
-    """Return ``; did you mean 'a'?`` for entries in ``known`` that resemble one in ``given``; empty without any."""
+    """Return ``; did you mean 'a'?`` if a name in ``known`` resembles one in ``given``; otherwise an empty string."""
     names = list(known)
     near = {match for name in given for match in difflib.get_close_matches(str(name), names, n=1)}
     return f"; did you mean {' and '.join(map(repr, sorted(near)))}?" if near else ""

@@ -1,8 +1,8 @@
-"""Find the classes that other installed packages add, by their entry points in the group ``ragrelay``.
+"""Find classes that other installed packages add through entry points in the group ``ragrelay``.
 
-An entry point's name is a base class of ``ragrelay.extend``, a dot, and the name that configurations use. Its value is
-the class's module (``"Scorer.brevity" = "a_lab.brevity"``), or the package of an annex (``"Annex.battles" =
-"a_lab.battles"``). Nothing here imports these modules.
+An entry point's name consists of a base class in ``ragrelay.extend``, a dot, and the name that configurations use. Its
+value is the class's module (``"Scorer.brevity" = "a_lab.brevity"``) or an annex's package (``"Annex.battles" =
+"a_lab.battles"``). Looking up entry points doesn't import these modules.
 """
 
 import ast
@@ -24,15 +24,15 @@ C = TypeVar("C")
 
 @cache
 def _entries() -> EntryPoints:
-    """Return all entry points of the group, by one look at the installed packages: it takes about 40 ms."""
+    """Return all entry points in the group. Cached, because searching the installed packages takes about 40 ms."""
     return entry_points(group=GROUP)
 
 
 @cache
 def extensions(base: str) -> dict[str, str]:
-    """Return the modules that extend ``base``, by the names of their entry points.
+    """Return the modules that extend ``base``, by the name in their entry point.
 
-    Raises InputError for an entry point that can't be used.
+    Raises InputError for an unusable entry point.
     """
     modules: dict[str, str] = {}
     for entry in _entries():
@@ -53,10 +53,10 @@ def extended() -> set[str]:
 
 
 def import_extension(module: str) -> ModuleType:
-    """Import a module that an entry point names. Raises InputError if that fails."""
+    """Import the module that an entry point names. Raises InputError if the import fails."""
     try:
         return importlib.import_module(module)
-    except Exception as error:  # whatever the other package raises
+    except Exception as error:  # the other package may raise anything
         if module.startswith("ragrelay."):
             raise
         found = " ".join(f"{type(error).__name__}: {error}".split())
@@ -64,20 +64,20 @@ def import_extension(module: str) -> ModuleType:
 
 
 def classes_of(module: ModuleType, base: type[C]) -> list[type[C]]:
-    """Return the classes derived from ``base`` that ``module`` defines."""
+    """Return the subclasses of ``base`` that ``module`` itself defines."""
     own = (member for member in vars(module).values() if getattr(member, "__module__", "") == module.__name__)
     return [member for member in own if isinstance(member, type) and issubclass(member, base)]
 
 
 @cache
 def extending_packages() -> tuple[str, ...]:
-    """Return the top-level packages of all entry points, sorted."""
+    """Return the sorted top-level packages that all entry points refer to."""
     return tuple(sorted({entry.value.partition(".")[0] for entry in _entries()}))
 
 
 @cache
 def source_folder(package: str) -> Path | None:
-    """Return the folder that has the top-level ``package``, or module; None if it isn't installed or has no source."""
+    """Return the folder that contains a top-level package or module; None if it isn't installed or has no source."""
     spec = find_spec(package)
     if not (spec and spec.origin and spec.origin.endswith(".py")):
         return None
@@ -85,7 +85,7 @@ def source_folder(package: str) -> Path | None:
 
 
 def source_file(module: str) -> Path | None:
-    """Return the file of a module of an extending package; None if there is none."""
+    """Return the source file of a module in an extending package; None if there is none."""
     folder = source_folder(module.partition(".")[0])
     if folder is None:
         return None
@@ -103,7 +103,7 @@ def package_folder(package: str) -> Path:
 
 @cache
 def source_hash(module: str) -> str:
-    """Return 16 hex digits of the files of ``module`` and of those that it imports, in turn, from its own package."""
+    """Return a 16-digit hash of ``module``'s source and of everything it imports, recursively, from its own package."""
     waiting, files = [module], dict[str, str]()
     while waiting:
         name = waiting.pop()
@@ -114,7 +114,7 @@ def source_hash(module: str) -> str:
 
 
 def _imported(module: str, path: Path) -> Iterator[str]:
-    """Yield the names that a module imports from its own top-level package, and may be modules."""
+    """Yield the names that a module imports from its own top-level package; not all of them are modules."""
     top, above = module.partition(".")[0], module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Check what a schema can't express of a configuration: file names, the cache's folder, the budget."""
+"""Check what the schema can't: file names, paths, the cache folder, and the budget's units."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from ragrelay.base.grid import GridSettings
 from ragrelay.generation.generator import GENERATOR_KINDS
 
 VARIABLE = re.compile(r"\$\w|\$\{")
-"""A shell variable in a path, which nothing here expands."""
+"""A shell variable in a path; ragrelay expands none."""
 TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: GridSettings) -> None:
-    """Raise InputError if two sections of the report have the same file name, made of names joined by ``_``."""
+    """Raise InputError if two sections would share a file name, which joins the entries' names with ``_``."""
     sections_by_name: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for names in product(grid.datasets, grid.generators, grid.scorers):
         sections_by_name["_".join(names)].append(names)
@@ -31,7 +31,7 @@ def check_file_names(grid: GridSettings) -> None:
 
 
 def expanded(key: str, path: str) -> str:
-    """Replace ``~`` with the home directory in ``path``. Raises InputError for an unknown user or a shell variable."""
+    """Expand ``~`` in ``path``. Raises InputError for an unknown user or a shell variable."""
     if VARIABLE.search(path):
         raise InputError(f"config key {key!r}", repr(path), "a path without shell variables")
     try:
@@ -41,9 +41,9 @@ def expanded(key: str, path: str) -> str:
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
-    """Raise InputError if Snakemake would make a folder named ``~`` or ``$HOME``, or a file is in a folder's place.
+    """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file blocks a folder.
 
-    Checks ``paths`` and the folders of the results and logs of ``study``. Relative paths are looked up in ``folder``.
+    Checks ``paths`` and the study's folders for results and logs. Relative paths are relative to ``folder``.
     """
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
@@ -53,9 +53,9 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 
 
 def check_temporary_folder() -> None:
-    """Raise InputError if the folder of temporary files is full or can't be written to.
+    """Raise InputError if the temporary folder is full or can't be written to.
 
-    Snakemake's scheduler writes there, and would end in a traceback. It reads TMP before TMPDIR, Python only TMPDIR.
+    Snakemake's scheduler writes there and would end with a traceback. It prefers TMP to TMPDIR; Python prefers TMPDIR.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:
@@ -68,7 +68,7 @@ def check_temporary_folder() -> None:
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
-    """Raise InputError if ``folder`` can't be written to or made, or is missing and ``read_only``. Makes nothing."""
+    """Raise InputError if ``folder`` can't be written to or created, or if it is missing but ``read_only``."""
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a folder that can be written to"
     if read_only:
         if not path.is_dir():
@@ -80,7 +80,7 @@ def check_cache_folder(folder: Path, read_only: bool) -> None:
 
 
 def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
-    """Return ``folder``, or the nearest existing folder above it. Raises InputError if that is a file."""
+    """Return ``folder`` or its nearest existing parent. Raises InputError if that is a file."""
     path = folder.absolute()
     nearest = next(parent for parent in (path, *path.parents) if os.access(parent, os.F_OK))
     if not nearest.is_dir():
@@ -89,7 +89,7 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
 
 
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
-    """Raise InputError for a budget of GPU-hours if no generator of the study runs in a job."""
+    """Raise InputError if the budget is in GPU-hours but none of the study's generators runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
         found = "GPU-hours, but all generators are endpoints, which use none"
         raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

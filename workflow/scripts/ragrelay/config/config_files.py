@@ -1,4 +1,4 @@
-"""Check a configuration file before Snakemake reads it, whose errors name neither file nor line."""
+"""Check configuration files before Snakemake reads them, because its errors name neither file nor line."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from ragrelay.base.io.yaml_keys import read_yaml
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError, with the line if known, unless the file is a mapping in YAML and UTF-8."""
+    """Raise InputError, with the line if known, unless the file is UTF-8 and contains a YAML mapping."""
     expected = "a mapping in YAML"
     if not path.is_file():
         raise InputError(path, "a folder" if path.is_dir() else "no such file", "a configuration file")
@@ -37,9 +37,10 @@ def check_file(path: Path) -> None:
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:
-    """Raise InputError if ``overlays`` name no study: their results would mix with those of ``study``.
+    """Raise InputError if ``overlays`` don't name their study, because their results would go into ``study``'s folder.
 
-    ``given``: the keys that overlays and command line add to the catalogue, whose own study is ``study``.
+    ``given``: the keys that the overlays and the command line set on top of the catalogue, whose own study is
+    ``study``.
     """
     if overlays and "study" not in given:
         expected = f"a line 'study: <name>': results then go to results/<name>/, not among those of {study}"

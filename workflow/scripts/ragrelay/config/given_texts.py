@@ -1,4 +1,4 @@
-"""Read nested values that follow --config, or that are in a profile: Snakemake hands them over as texts."""
+"""Convert nested values from --config or a profile, which Snakemake passes on as strings."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,20 +12,20 @@ from ragrelay.config.schema import validated
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 NULL = "None"
-"""How Snakemake writes null where it passes a profile's mapping on as a text."""
+"""How Snakemake writes null when it passes on a profile's mapping as a string."""
 
 
 def with_types(config: Mapping[str, Any], given: Mapping[str, object]) -> Mapping[str, Any]:
-    """Return ``config`` with the texts of ``given`` as numbers, truth values and null, unless a key takes a text alone.
+    """Return ``config`` with strings from ``given`` converted to numbers, booleans and null where the key allows them.
 
-    ``given``: values that Snakemake read from its command line and that ``config`` has, itself or, in a module, an
-    entry of it. Other texts of ``config`` stay, since YAML files say what is a number.
+    ``given``: values from Snakemake's command line that are also in ``config`` or, in a module, in one of its entries.
+    Other strings in ``config`` stay, because YAML files already distinguish them from numbers.
     """
     entries = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
     texts = {key: text for entry in entries for key, text in _texts(config, entry) if _value(text) != text}
     read, as_texts = set(texts), set[str]()
     while texts and (key := _refused(config, read)) in texts:
-        if key in as_texts:  # wrong in either form
+        if key in as_texts:  # invalid either way
             read.add(key)
             break
         as_texts.add(key)
@@ -34,7 +34,7 @@ def with_types(config: Mapping[str, Any], given: Mapping[str, object]) -> Mappin
 
 
 def _refused(config: Mapping[str, Any], read: set[str]) -> str:
-    """Return the first key that the schema refuses if those of ``read`` are converted; empty if there is none."""
+    """Return the first key that the schema rejects once the keys ``read`` are converted; empty if it accepts all."""
     try:
         validated(_converted(config, read))
     except InputError as error:
@@ -43,7 +43,7 @@ def _refused(config: Mapping[str, Any], read: set[str]) -> str:
 
 
 def _texts(value: object, given: object, *path: object) -> Iterator[tuple[str, str]]:
-    """Yield the texts that ``given`` and ``value`` share, with their keys."""
+    """Yield each string that ``given`` and ``value`` both have under the same key, after its key."""
     if isinstance(value, Mapping) and isinstance(given, Mapping):
         for key in given.keys() & value.keys():
             yield from _texts(value[key], given[key], *path, key)
@@ -63,7 +63,7 @@ def _converted(value: Any, keys: set[str], *path: Any) -> Any:
 
 
 def _value(text: str) -> object:
-    """Return what YAML reads ``text`` as, if that is a number, a truth value or null."""
+    """Return ``text`` as YAML reads it if that is a number, a boolean or null; otherwise ``text`` itself."""
     if NUMBER.fullmatch(text) and not UNLIKE.match(text):
         return float(text) if set(text) & set(".eE") else int(text)
     kind = yaml.CSafeLoader("").resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Turn pydantic's errors into one line with the place, what was found and what was expected."""
+"""Turn pydantic's errors into one-line messages: the place, what was found, what was expected."""
 
 import ast
 import re
@@ -16,13 +16,13 @@ BOUNDS = {
     "too_long": "at most {max_length} item(s)",
 }  # fmt: skip
 EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
-"""A number with an exponent; YAML 1.1 wants a point and a sign in it."""
+"""A number with an exponent. YAML 1.1 only reads it as a number if it has a point and a signed exponent."""
 
 
 class _Problem(NamedTuple):
-    """An error of pydantic at ``path``, the keys and list positions that lead to the value.
+    """One of pydantic's errors. ``path``: the keys and list positions that lead to the value.
 
-    ``union``: the path of the value that may have several types, if the error is about one of these types.
+    ``union``: the path to the value if it may have several types and the error is about one of them.
     """
 
     path: list[object]
@@ -31,11 +31,11 @@ class _Problem(NamedTuple):
 
     @property
     def of_type(self) -> bool:
-        """Whether a value of another type was expected."""
+        """Whether the value has the wrong type."""
         return self.error["type"] in TYPES or self.error["type"] == "literal_error"
 
     def expected(self) -> str:
-        """Return the second half of the message."""
+        """Return what the message gives as expected."""
         kind, context = self.error["type"], self.error.get("ctx", {})
         if kind == "literal_error":
             choices = _choices(context["expected"])
@@ -49,13 +49,13 @@ class _Problem(NamedTuple):
         return expected.format(**whole)
 
     def found(self) -> str:
-        """Return the first half of the message."""
+        """Return what the message gives as found."""
         own = self.error.get("ctx", {}).get("error")
         return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
 
 
 def _choices(written: str) -> list[object]:
-    """Return the values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
+    """Parse a Literal's values as pydantic writes them: ``'a', 'b' or 'c'``."""
     first, _, last = written.rpartition(" or ")
     values = ast.literal_eval(f"[{first}, {last}]" if first else f"[{last}]")
     return list(values)
@@ -70,20 +70,20 @@ def _problem(error: Mapping[str, Any], given: object) -> _Problem:
     for step in steps:
         if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int)):
             path, value = [*path, step], value[step]
-        elif union is None:  # the step is pydantic's name of one of several types
+        elif union is None:  # the step is pydantic's name for one of several types
             union = list(path)
     own = error.get("ctx", {}).get("error")
     return _Problem([*path, own.key] if isinstance(own, RefusedError) and own.key else path, union, error)
 
 
 def input_error(error: ValidationError, given: object) -> InputError:
-    """Return the first of the errors in validating ``given``, in the order of the keys that lead to them."""
+    """Return pydantic's first error in ``given``, in the order of the keys, as an InputError."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()
     if first.union is not None:
         alternatives = [problem for problem in problems if problem.union == first.union]
-        # Prefer errors about the type that the value has.
+        # Prefer errors about the value's actual type.
         inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
         first = (inside or alternatives)[0]
         expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)
@@ -91,7 +91,7 @@ def input_error(error: ValidationError, given: object) -> InputError:
 
 
 def _in_yaml(value: object, expected: str) -> str:
-    """Return how to write ``value`` if YAML 1.1 reads what looks like a number, or a word, as something else."""
+    """Return how to write ``value`` if YAML 1.1 reads it differently from how it looks; empty otherwise."""
     of_number = "number" in expected or "integer" in expected
     if isinstance(value, str) and of_number and EXPONENT.fullmatch(value):
         return f"; YAML reads {value} as a text: write {float(value):g}"

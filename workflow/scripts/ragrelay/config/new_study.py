@@ -18,9 +18,9 @@ HEAD = "# Keys that are not here have their value from config/config.yaml; confi
 
 
 def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dict[str, object]:
-    """Return the configuration. ``model``: a generator of the catalogue, a folder, or a name on the hub.
+    """Return the configuration. ``model``: a generator from the catalogue, a folder or a hub id.
 
-    Raises InputError for a run file that is not there, and for a folder that is no collection.
+    Raises InputError if a run file is missing or if the folder isn't a collection.
     """
     for path in runs:
         if not Path(path).is_file():
@@ -49,7 +49,7 @@ def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dic
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """Return a name of the catalogue for each path: its last part without endings, made distinct."""
+    """Return a distinct catalogue name for each path, taken from its file name without suffixes."""
     names: list[str] = []
     for path in paths:
         stem = re.sub(r"(\.(gz|bz2|xz|zst|run|txt|trec|tsv))+$", "", Path(path).name) or "it"
@@ -59,7 +59,7 @@ def _names(paths: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file, and print the command that comes next."""
+    """Write the file and print the next command."""
     parser = argparse.ArgumentParser(prog="python -m ragrelay.config.new_study", description=__doc__)
     parser.add_argument("runs", nargs="+", help="run files in TREC's format; the others are compared with the first")
     parser.add_argument("--collection", required=True, help="folder with passages.jsonl, queries.tsv and qrels.txt")
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def lowest_label(made: dict[str, Any]) -> int:
-    """Return the lowest label of references in a configuration of ``overlay``."""
+    """Return the lowest label for references in a configuration from ``overlay``."""
     (dataset,) = made["datasets"].values()
     return int(dataset["references"]["relevant"])
 

@@ -1,7 +1,7 @@
 """Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare the keys of catalogue entries.
 
-Add a key here, as a field with a description, or as a field of a kind. Validation, messages, defaults, the reference in
-config/README.md and the JSON Schema for editors all come from it.
+To add a key, add a field with a description here or in a kind. Validation, messages, defaults, the reference in
+config/README.md and the JSON Schema for editors all come from that field.
 """
 
 import datetime
@@ -36,13 +36,13 @@ KINDS: dict[str, Kinds[Any]] = {
     "scorers": SCORER_KINDS,
     **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }
-"""Kinds, keyed by the catalogue section that has their entries."""
+"""The kinds for each section of the catalogue."""
 
 Definition = dict[Any, Any]
 
 
 def _as_written(value: object, validate: Callable[[object], object]) -> object:
-    """Validate a number, but leave 1 as 1, so that provenance and params have it as the user wrote it."""
+    """Validate a number without converting it, so that provenance and params keep it as the user wrote it."""
     validate(value)
     return value
 
@@ -61,21 +61,21 @@ class PathvarsSettings(Settings):
 
 
 class BudgetSettings(Settings):
-    """A study's limits. Each applies to the amount that the study's jobs have used, plus the amount that `snakemake
-    plan` estimates for the missing results. A run that would exceed a limit, or that lacks a plan for the present
-    configuration, ends with a one-line error before its first job.
+    """A study's limits. Each limit covers what the study's jobs have already used plus what `snakemake plan` estimates
+    for the missing results. A run that would exceed a limit, or whose configuration has no current plan, ends with a
+    one-line error before its first job.
     """
 
     gpu_hours: float | None = Field(
         None,
         gt=0,
-        description="GPU-hours (machine-hours on CPU), estimated from the speed of earlier jobs or the generators' "
-        "`tokens_per_second`; endpoints use none.",
+        description="GPU-hours (machine-hours on CPU), estimated from the speed of earlier jobs or from the "
+        "generators' `tokens_per_second`. Endpoints use none.",
     )
     tokens: int | None = Field(
         None,
         ge=1,
-        description="Prompt tokens, including those that the prefix cache serves, plus answer tokens.",
+        description="Prompt tokens (including those served from the prefix cache) plus answer tokens.",
     )
 
     @model_validator(mode="before")
@@ -87,16 +87,16 @@ class BudgetSettings(Settings):
 
 
 class PrimarySettings(Settings):
-    """The comparison that you choose before you see any answer. It is tested alone, and the page opens with it."""
+    """The comparison that you choose before you see any answer. It is tested on its own, and the page opens with it."""
 
     retriever: str | None = Field(
         None,
-        description="By default the grid's first retriever that ranks (no oracle, no dose) and isn't the reference.",
+        description="By default the grid's first ranking retriever (not an oracle or a dose) other than the reference.",
     )
     reference: str | None = Field(
         None,
-        description="The retriever to compare it with; by default the reference retriever if it ranks, otherwise the "
-        "first that does.",
+        description="The retriever to compare it with. By default this is the reference retriever if that one "
+        "ranks, otherwise the grid's first ranking retriever.",
     )
     ordering: str | None = Field(None, description="By default the grid's first ordering.")
     k: int | None = Field(None, ge=1, description="By default the grid's largest k.")
@@ -116,25 +116,26 @@ class AnalysisSettings(Settings):
     )
     seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(
-        "rel", description="The retriever that the mark † compares with; null means none."
+        "rel",
+        description="The retriever that the † marks compare the others with. With `null`, there are no such marks.",
     )
     empty_rankings: Literal["zero", "left_out"] = Field(
         "zero",
-        description="What happens if a retriever finds nothing for a query: `zero` uses the zero-shot answer (P_k = "
-        "P_0, utility 0) and 0 for its retrieval measures; `left_out` leaves the query out of that "
-        "retriever's cells. Judged retrievers (oracle, graded, position) always leave it out.",
+        description="What happens if a retriever finds nothing for a query. `zero` uses the zero-shot answer (P_k = "
+        "P_0, utility 0) and sets the retrieval measures to 0; `left_out` leaves the query out of that retriever's "
+        "cells. Judged retrievers (oracle, graded, position) always leave it out.",
     )
     equivalence_margin: float = Field(
         0.02,
         gt=0,
-        description="How far a retriever's mean P may be from the reference retriever's, in either direction, to count "
-        "as equivalent. The default is meant for BERTScore; it applies to all scorers except those that "
+        description="Largest difference in mean P, in either direction, at which a retriever counts as equivalent "
+        "to the reference retriever. The default is meant for BERTScore but applies to every scorer that doesn't "
         "ask a judge.",
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="Margins for individual scorers, by name, instead of `equivalence_margin`. With `null`, verdicts "
-        "are only better, worse or undecided, as for a judge without a margin here.",
+        description="Margins for individual scorers, by name, which replace `equivalence_margin`. Without a margin "
+        "(`null`, or a judge that isn't listed here), verdicts are only better, worse or undecided.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -145,63 +146,61 @@ class CoreSettings(Settings):
     study: Name = Field(description="Name of the study; its results go to `results/<study>/`.")
     cache_dir: File = Field(
         "cache",
-        description="Folder for expensive results that studies share (answers, scores, reference embeddings, indexes); "
-        "a leading `~` is the home directory.",
+        description="Folder for expensive results that studies share (answers, scores, reference embeddings, "
+        "indexes). A leading `~` stands for your home directory.",
     )
     cache_mode: Literal["read-write", "read-only"] = Field(
         "read-write",
-        description="`read-only` for a shared cache that this study must not write to: cached results are used, and a "
-        "job that needs anything else ends with a one-line error before it starts an engine, encodes a "
-        "text or builds an index.",
+        description="Set `read-only` for a shared cache that this study must not write to. Cached results are used; "
+        "a job that needs anything else ends with a one-line error before it starts an engine, encodes a text or "
+        "builds an index.",
     )
     stage_models: File | None = Field(
         None,
-        description="Folder on a node's local storage, such as `$TMPDIR`, to which the node's first job copies its "
-        "model; vLLM then reads the copy. Variables are expanded in the job. If there is no room, or the "
-        "variable isn't set, the model is read from its original folder. Copies stay until the node "
-        "removes them.",
+        description="Folder on a node's local storage, such as `$TMPDIR`. The first job on each node copies its "
+        "model there, and vLLM reads the copy. Variables are expanded in the job. If there is no room or the "
+        "variable isn't set, vLLM reads the model from its original folder. Copies stay until the node removes them.",
     )
     prune: Literal["remove"] | None = Field(
         None,
-        description="`remove`, given as `--config prune=remove`: the target `cache_prune` removes what it otherwise "
-        "lists.",
+        description="With `--config prune=remove`, the target `cache_prune` removes what it otherwise only lists.",
     )
     pathvars: PathvarsSettings | None = None
     context_depth: int = Field(
         50,
         ge=1,
-        description="Passages kept per query as context candidates, independent of the grid's k, so that a larger k "
-        "rebuilds nothing before the prompts.",
+        description="Number of passages stored per query, independent of the grid's k. Raising k up to this depth "
+        "rebuilds only the prompts and what follows.",
     )
     run_metadata: bool = Field(
         False,
         description="Whether run files begin with an [ir_metadata](https://www.ir-metadata.org) header, which gives "
         "the retriever's definition and dataset as comments. Readers that don't support comments (trec_eval, "
-        "ir_measures 0.4, pytrec_eval, PyTerrier) refuse such a file.",
+        "ir_measures 0.4, pytrec_eval, PyTerrier) reject such a file.",
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="Share of 5-grams (of whichever text has fewer) at or above which a reference counts as a near "
-        "copy of a passage in the context, and therefore as seen; a reference with a passage's docno is always seen. "
-        "With `null`, only the docno counts. This decides the unseen reference sets and the share of copied "
-        "references.",
+        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if they "
+        "share at least this share of the shorter text's 5-grams. A reference with the docno of a passage in the "
+        "context is always seen; with `null`, only the docno counts. This determines the unseen reference sets and "
+        "the share of copied references.",
     )
     context_use: bool = Field(
         False,
         description="Compute every answer's log-probability with and without its context, which shows how much the "
-        "answer depends on the context. This costs about one more pass over every prompt and needs `engine: vllm`.",
+        "answer depends on the context. This takes about one extra pass over every prompt and needs `engine: vllm`.",
     )
     questions: Unique[ClassName] | None = Field(
         None,
-        description="Your own questions to a model, each a class as `module:Class` in the folder where you start "
-        "Snakemake, or in an installed module ([add a question](../docs/add-a-question.md)).",
+        description="Your own questions to a model, each given as `module:Class`. The module is in the folder where "
+        "you start Snakemake or is installed ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(
         None,
-        description="With `auto`, `snakemake plan` (with a run's profile) chooses the number of query shards for each "
-        "dataset and generator, so that a job ends within 70% of the profile's `runtime`. The number is fixed once "
-        "there are answers. Before the first plan, the datasets' `shards` apply.",
+        description="With `auto`, `snakemake plan` (run with the same profile as the study) chooses the number of "
+        "query shards for each dataset and generator so that a job takes at most 70% of the profile's `runtime`. "
+        "The number is fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
     )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")
@@ -227,9 +226,9 @@ class Configuration(*(a.keys for a in reversed(annexes()) if a.keys), CoreSettin
 
 
 def validated(config: Mapping[str, object]) -> Configuration:
-    """Return ``config`` with defaults filled in. Its ``mapping()`` is a deep copy with sorted keys.
+    """Validate ``config`` and fill in defaults. The result's ``mapping()`` is a deep copy with sorted keys.
 
-    Raises InputError for the first invalid key, named by its dotted path.
+    Raises InputError for the first invalid key, with its dotted path.
     """
     given = _with_dates_as_texts(config)
     try:
@@ -252,7 +251,7 @@ def load_schema() -> JsonSchema:
 
 
 def _with_dates_as_texts(value: object) -> object:
-    """Return ``value`` with dates as texts, because YAML reads 2026-01-31 without quotation marks as a date."""
+    """Return ``value`` with dates as strings, because YAML reads an unquoted 2026-01-31 as a date."""
     if isinstance(value, Mapping):
         return {key: _with_dates_as_texts(sub) for key, sub in value.items()}
     if isinstance(value, list):

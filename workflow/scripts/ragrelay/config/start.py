@@ -30,14 +30,15 @@ def start(
     prompts: Sequence[str | Path] = ("config/prompts",),
     of: type[StudyType] = Study,  # type: ignore[assignment]
 ) -> tuple[StudyType, dict[str, str]]:
-    """Return the study of ``config``, read from ``files``, and the fingerprint of each of its generators.
+    """Return the study that ``config`` (read from ``files``) describes, and each generator's fingerprint.
 
-    ``prompts``: folders of templates. The configuration's ``cache_mode`` and ``stage_models`` apply to this process and
-    its children. Raises InputError for the first mistake.
+    ``prompts``: folders with templates. Sets ``cache_mode`` and ``stage_models`` for this process and its children.
+    Raises InputError for the first mistake.
     """
     with _path_errors():
         for path in files:
-            # Only for errors: Snakemake reads the values, and keeps the last of a repeated key. JSON need not be YAML.
+            # Read only to find errors: Snakemake reads the values itself, and uses the last of repeated keys. JSON
+            # isn't always YAML.
             with suppress(yaml.YAMLError):
                 read_yaml(path)
         check_extensions()
@@ -46,10 +47,10 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config`` with entries of ``given`` that change an entry's kind in place of the merged ones.
+    """Return ``config``, but take an entry from ``given`` alone if it changes that entry's kind.
 
-    ``config`` is what Snakemake merges key by key: the file ``catalogue`` and what overlays and command line add to it,
-    ``given``. So ``e5: {kind: run, path: …}`` does not get the catalogue's ``model``.
+    Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
+    ``config``. Without this, ``e5: {kind: run, path: …}`` would keep the catalogue's ``model``.
     """
     before = read_yaml(catalogue) if Path(catalogue).is_file() else {}
     replaced = dict(config)
@@ -65,7 +66,7 @@ def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogu
 
 @contextmanager
 def _path_errors() -> Iterator[None]:
-    """Turn system errors about a path, such as one that is too long, into InputError."""
+    """Turn a system error about a path, such as a path that is too long, into InputError."""
     try:
         yield
     except OSError as error:
@@ -83,7 +84,7 @@ def _started(
     definitions = {name: study.generator(name) for name in study.grid.generators}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():
-        # An endpoint need not answer if the study's answers are already in the store.
+        # The endpoint may be down if all the study's answers are already in the store.
         if not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
             GENERATOR_KINDS[generator["engine"]].check_address(generator)
     for name in study.selected()["generators"]:

@@ -1,4 +1,4 @@
-"""Validate a study: check the grid's names and the catalogue's definitions against each other."""
+"""Validate a study: check that the grid's names and the catalogue's entries fit together."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,35 +28,35 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "fetched", "converted", "plan.csv", "plan.json", "pooled.csv",
                      *(name for annex in annexes() for name in annex.reserved))  # fmt: skip
-"""Names that datasets may not have, since the results have folders and files of these names."""
+"""Names that datasets may not have, because the results contain folders and files with these names."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", *(name for annex in annexes() for name in annex.chosen))
-"""Sections of the catalogue from which the grid selects."""
+"""The catalogue sections from which the grid selects entries."""
 
 COMPLETED: dict[str, Kinds[Any]] = {
     "retrievers": RETRIEVER_KINDS,
     "scorers": SCORER_KINDS,
     **{section: annex.kinds[section] for annex in annexes() for section in annex.chosen},
 }
-"""Kinds whose definitions have defaults beyond the schema's."""
+"""Kinds whose entries have defaults beyond the schema's."""
 KINDS: dict[str, Kinds[Any]] = {
     "datasets": DATASET_KINDS, **COMPLETED,
     **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }  # fmt: skip
-"""Kinds of the catalogue's sections of which each kind has keys of its own."""
+"""Kinds in the catalogue sections where each kind has its own keys."""
 
 
 class Study(CheckedStudy):
-    """A study's resolved configuration: ``config`` has all keys, with defaults.
+    """A study's resolved configuration, with all keys and defaults in ``config``.
 
-    The ``grid`` lists the orderings that ``permutations`` stands for.
+    In ``grid``, ``permutations`` is replaced by the orderings that it stands for.
 
     Args:
         config: The configuration as users wrote it.
-        folder: Where relative paths are looked up.
-        prompts: Folders with templates; the first that has a template wins.
+        folder: The folder that relative paths are relative to.
+        prompts: Folders with prompt templates. If several have the same template, the first one's is used.
 
     Raises:
-        InputError: An entry can't work; the error describes the first, before anything runs.
+        InputError: An entry is invalid. The error describes the first one.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Study(CheckedStudy):
         for section, kinds in COMPLETED.items():
             entries = self.config[section]
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
-        # Keys of other engines would be shown as if they had an effect.
+        # Keys for other engines would otherwise be shown as if they had an effect.
         generators = self.config["generators"]
         completed: Mapping[str, Any] = {
             name: GENERATOR_KINDS.completed(d, self.folder) for name, d in generators.items()
@@ -154,7 +154,7 @@ class Study(CheckedStudy):
         """Look up a scorer in the catalogue.
 
         Args:
-            name: The scorer's name, or that of a panel's part.
+            name: The name of a scorer or of a panel's part.
 
         Returns:
             Its definition, with defaults.
@@ -166,61 +166,61 @@ class Study(CheckedStudy):
         return definition
 
     def scored_texts(self) -> dict[str, bool]:
-        """List the keys that make the grid's generators score given texts.
+        """List the keys that make the grid's generators compute likelihoods of given texts.
 
         Returns:
-            Whether each key is on.
+            Whether each key is on, by key.
         """
         of_annexes = {key: is_on for annex in annexes() for key, is_on in annex.scored_texts(self).items()}
         return {"context_use": self.settings.context_use, **of_annexes}
 
     def used_generators(self) -> list[str]:
-        """List all generators in use.
+        """List all generators that the study uses.
 
         Returns:
-            The grid's generators, then those that only an annex uses.
+            The grid's generators, followed by those that only an annex uses.
         """
         of_annexes = [name for annex in annexes() for name in annex.generators(self.config)]
         return list(dict.fromkeys([*self.grid.generators, *of_annexes]))
 
     def used_scorers(self) -> list[str]:
-        """List all scorers in use.
+        """List all scorers that the study uses.
 
         Returns:
-            The grid's scorers, then the judges that only a panel uses.
+            The grid's scorers, followed by the judges that only a panel uses.
         """
         members = [one for name in self.grid.scorers for one in SCORER_KINDS.of(self.scorer(name)).members()]
         known = [one for one in members if one in self.config["scorers"]]
         return list(dict.fromkeys([*self.grid.scorers, *known]))
 
     def grades(self, dataset: str) -> dict[str, int]:
-        """List a dataset's reference grades, the most lenient first.
+        """List a dataset's reference grades, most lenient first.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Lowest label by grade.
+            The lowest label that counts as a reference, by grade.
         """
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
     def counted_at_zero(self) -> list[str]:
-        """List the retrievers whose queries without results count as zero.
+        """List the retrievers for which a query without results counts as zero.
 
         Returns:
-            The grid's ranking retrievers if `empty_rankings` is `zero`; otherwise none.
+            The grid's ranking retrievers if `empty_rankings` is `zero`, otherwise none.
         """
         return [name for name in self.grid.retrievers if self.empty_rankings(name) == "zero"]
 
     def empty_rankings(self, retriever: str) -> str | None:
-        """Look up how a retriever's queries without results count.
+        """Look up what happens to queries for which a retriever finds nothing.
 
         Args:
             retriever: The retriever's name.
 
         Returns:
-            The key `empty_rankings` if it is a ranking retriever; None if it may leave queries out.
+            The value of `empty_rankings` for a ranking retriever; None for one that may leave queries out.
         """
         kind = RETRIEVER_KINDS.of(self.retriever(retriever))
         ranks = kind.searches_every_query and not kind.needs_qrels
@@ -234,12 +234,12 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            Lowest label by reference set: the dataset's grades, or a single set.
+            The lowest label in each reference set: one set per grade of the dataset, or a single set.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
     def selected(self) -> dict[str, Any]:
-        """Reduce the configuration to keys that affect results and catalogue entries that the grid uses.
+        """Reduce the configuration to the keys that affect results and the catalogue entries that the study uses.
 
         Returns:
             The reduced configuration.
@@ -267,11 +267,11 @@ class Study(CheckedStudy):
 
         Args:
             dataset: The section's dataset.
-            scorer: The section's scorer; by default the primary comparison's.
+            scorer: The section's scorer; defaults to the primary comparison's.
 
         Returns:
-            The comparison (base.vocabulary.primary.Primary), with the section's first reference set if the section
-            lacks the primary one; None if there are fewer than two retrievers.
+            The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. If the
+            section lacks the chosen reference set, its first one is used.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -304,7 +304,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            The margin, in units of the score; None if there is none, as for a judge unless `margins` names it.
+            The margin, in units of the score; None if there is none, such as for a judge that `margins` doesn't name.
         """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         kind = SCORER_KINDS.of(self.scorer(scorer))
@@ -313,24 +313,24 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and those whose runs they use.
+        """List the grid's retrievers and the retrievers whose runs they build on.
 
         Returns:
-            Retriever names, sorted.
+            The sorted retriever names.
         """
         return needed(self.grid.retrievers, self.config["retrievers"])
 
     def user_questions(self) -> list[str]:
-        """List the questions that users wrote.
+        """List the user's own questions.
 
         Returns:
-            Their classes, as ``module:Class``.
+            Their classes, each as ``module:Class``.
         """
         names: list[str] = self.config.get("questions", [])
         return names
 
     def asked_generators(self) -> list[str]:
-        """List the grid's generators that have an engine, which answers prompts.
+        """List the grid's generators that have an engine, as opposed to imported answers.
 
         Returns:
             Generator names.
@@ -350,14 +350,16 @@ class Study(CheckedStudy):
                     raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
-        """Raise InputError if the user named an unknown retriever. A missing default is no error: nothing is marked."""
+        """Raise InputError if the user named an unknown retriever. If only the default is missing, nothing is
+        marked."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
             known = one_of(["null", *self.config["retrievers"]], name)
             raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_primary(self) -> None:
-        """Raise InputError unless the user's names are in the grid, the retrievers differ, and k fits the ordering."""
+        """Raise InputError unless the names are in the grid, the two retrievers differ, and the ordering applies to
+        k."""
         place, given = "config key 'analysis.primary.{}'", self.config["analysis"]["primary"]
         known: dict[str, list[Any]] = {
             "retriever": self.grid.retrievers,
@@ -399,13 +401,13 @@ class Study(CheckedStudy):
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}, because each of the k! orders is a separate cell"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
-        from ragrelay.base.vocabulary.measures import check_measure  # here, because only this check needs ir_measures
+        from ragrelay.base.vocabulary.measures import check_measure  # only needed here
 
         for measure in self.grid.measures:
             check_measure("config key 'grid.measures'", measure)
 
     def _check_subtopics(self) -> None:
-        """Raise InputError if a measure needs a dataset's subtopics that it lacks or that can't be read."""
+        """Raise InputError if a measure needs subtopics that a dataset lacks or whose file is missing."""
         from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
 
         measures = [name for name in self.grid.measures if is_subtopic_measure(name)]

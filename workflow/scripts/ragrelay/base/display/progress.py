@@ -1,4 +1,4 @@
-"""Show progress on a terminal, in whole lines, because parallel jobs and Snakemake write to the same screen."""
+"""Show progress on a terminal in complete lines, because parallel jobs and Snakemake share the screen."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from ragrelay.base.display.terminal import tell
 
-# Least seconds between two lines of one kind; later a tenth of the elapsed time, which is 70 lines in three hours.
+# Minimum seconds between two lines of one kind; later a tenth of the elapsed time (70 lines in three hours).
 PAUSE, PAUSE_SHARE = 5.0, 0.1
 
 _JOB: ContextVar[str] = ContextVar("job", default="")
@@ -27,13 +27,13 @@ def prefixed(job: str) -> Iterator[None]:
 
 
 class Lines:
-    """Writes lines, each with the job's name first, to standard error if it is a terminal.
+    """Writes lines that begin with the job's name to standard error, if that is a terminal.
 
-    The first line comes at once or, with ``later``, after a pause. Threads may share an instance.
+    The first line appears at once or, with ``later``, after a pause. Threads may share an instance.
     """
 
     def __init__(self, later: bool = False) -> None:
-        # Read here: threads of a pool don't see the context of the thread that made the pool.
+        # Read here because a pool's threads don't see the context of the thread that created the pool.
         job = _JOB.get()
         self._start = f"{job}: " if job else ""
         self.began = time.monotonic()
@@ -50,9 +50,9 @@ class Lines:
 
 
 class Progress:
-    """Counts finished items of ``total``, and reports the count on a terminal; ``unit`` is a plural.
+    """Counts finished items out of ``total`` and shows the count on a terminal. ``unit`` is a plural noun.
 
-    The rate excludes the first items, during which an engine warms up.
+    The rate excludes the first items, while the engine warms up.
     """
 
     def __init__(self, total: int, unit: str) -> None:
@@ -62,7 +62,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def add(self, number: int) -> None:
-        """Add ``number`` finished items, and report the new count."""
+        """Add ``number`` finished items and show the new count."""
         with self._lock:
             if not self.done:
                 self._first, self._since = number, time.monotonic()

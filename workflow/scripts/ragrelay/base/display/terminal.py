@@ -1,4 +1,5 @@
-"""Write to the terminal so that no file name, log or server reply can move its cursor, hide a line or set its title."""
+"""Write to the terminal so that file names, logs and server replies can't move the cursor, hide lines or set the
+title."""
 
 import logging
 import sys
@@ -14,19 +15,19 @@ KEPT = "finished work is kept; run the same command again to continue"
 
 
 def escaped(text: str) -> str:
-    """Return ``text`` with its lines and tabs, and Python's escapes for all other characters that can't be printed."""
+    """Return ``text`` with Python escapes for all unprintable characters except line breaks and tabs."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 class Shown(logging.Formatter):
-    """Makes the text of another formatter safe for a terminal, where people read logs too."""
+    """Wraps another formatter to make its output safe for a terminal, where people also read logs."""
 
     def __init__(self, formatter: logging.Formatter | None) -> None:
         super().__init__()
         self.formatter = formatter or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record's text in printable characters."""
+        """Format the record in printable characters only."""
         return escaped(str(self.formatter.format(record)))
 
 
@@ -36,12 +37,12 @@ def say(*lines: object) -> None:
 
 
 def tell(*lines: object) -> None:
-    """Write ``lines`` to standard error in one write, so that lines of parallel jobs don't mix."""
+    """Write ``lines`` to standard error in a single call, so that they don't mix with lines from parallel jobs."""
     sys.stderr.write(escaped("\n".join(map(str, lines))) + "\n")
 
 
 def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
-    """Write a line to standard error for each of ``counts`` (what, count) with a warning or a sentence."""
+    """Write a line to standard error for each count in ``counts`` (what, count) that has a warning or a sentence."""
     for row in counts:
         if "warning" in row:
             number = of_total(row["count"], row.get("of", {}))
@@ -51,7 +52,7 @@ def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write the traceback of an exception that ends this process, or one line for Ctrl-C; for ``sys.excepthook``."""
+    """Write an uncaught exception's traceback, or one line after Ctrl-C. This is for ``sys.excepthook``."""
     if issubclass(kind, KeyboardInterrupt):
         tell("", f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return

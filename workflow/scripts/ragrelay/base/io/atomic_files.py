@@ -1,4 +1,4 @@
-"""Write files and folders completely or not at all, under temporary names until they are complete."""
+"""Write files and folders completely or not at all: they have temporary names until they are complete."""
 
 import functools
 import json
@@ -24,10 +24,10 @@ _swept: set[Path] = set()
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, remove it on any error.
+    """Yield a temporary path next to ``path``. Rename it to ``path`` on success; remove it on any error.
 
-    The temporary name starts with a dot, so that readers that list files by pattern skip it, and ends like ``path``,
-    because writers look at the suffix (``.gz``, ``.parquet``).
+    The temporary name starts with a dot, so that readers that list files by pattern skip it. It has the same suffix as
+    ``path``, because some writers look at the suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -42,7 +42,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Like ``atomic``, for a folder that the caller makes. A ``path`` from another job stays."""
+    """Like ``atomic``, but for a folder, which the caller creates. If another job has created ``path`` already, it
+    stays."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -60,7 +61,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its missing parents."""
+    """Create a folder and its missing parents."""
     if not path.is_dir():
         make_folder(path.parent)
         try:
@@ -71,10 +72,10 @@ def make_folder(path: Path) -> None:
 
 
 def _share(path: Path) -> None:
-    """In a folder that a group may write to, give the group all rights to a folder, and let it read a file.
+    """If the parent folder is group-writable, give the group all rights to a folder, or read access to a file.
 
-    This serves a cache that a group shares: nobody's umask should decide who may read, remove and replace its files. A
-    folder such as /tmp, whose files each user keeps (the sticky bit), is excepted.
+    In a cache that a group shares, nobody's umask should decide who may read, remove and replace files. Folders with
+    the sticky bit, such as /tmp, are excepted because each user's files there belong to that user.
     """
     if path.is_symlink() or path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_ISVTX) != stat.S_IWGRP:
         return
@@ -84,7 +85,7 @@ def _share(path: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder that other jobs may be reading: rename it first, in one step."""
+    """Remove a folder that other jobs may be reading, by first renaming it in one step."""
     aside = temporary_beside(path)
     try:
         path.rename(aside)
@@ -94,27 +95,27 @@ def remove_folder(path: Path) -> None:
 
 
 def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
-    """Write ``frame`` as zstd Parquet, atomically, with optional key-value ``metadata``."""
+    """Atomically write ``frame`` as Parquet with zstd compression and optional key-value ``metadata``."""
     with atomic(path) as temporary:
         frame.write_parquet(temporary, compression="zstd", metadata=dict(metadata) if metadata else None)
 
 
 def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Write a table as CSV with a header, atomically; null becomes an empty field.
+    """Atomically write a table as CSV with a header. Nulls become empty fields.
 
     Args:
         frame: The table to write.
         path: The file to write or replace.
-        bom: Begin with a byte-order mark, without which Excel doesn't read UTF-8.
+        bom: Whether to begin with a byte-order mark, which Excel needs to recognise UTF-8.
     """
     with atomic(path) as temporary:
         frame.write_csv(temporary, include_bom=bom)
 
 
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Like write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs read as formulas.
+    """Like write_csv, but put an apostrophe before texts such as ``=1+1``, which spreadsheets would read as formulas.
 
-    Numbers stay unchanged, also in text columns.
+    Numbers stay unchanged, even in text columns.
     """
     text = pl.col(pl.String)
     starts = r"^[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\t\r\n]"
@@ -123,21 +124,21 @@ def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) 
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write ``text`` as UTF-8, atomically."""
+    """Atomically write ``text`` as UTF-8."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(value: object, path: str | Path) -> None:
-    """Write ``value`` as indented JSON with sorted keys, atomically."""
+    """Atomically write ``value`` as indented JSON with sorted keys."""
     write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", path)
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a temporary name next to ``path``, which contains this process and ends like ``path``.
+    """Return a temporary path next to ``path`` that identifies this process and ends with the same name.
 
-    The first call for a folder removes the files that ended processes left there, because a killed job removes nothing
-    itself.
+    The first call for a folder removes files that dead processes left there, because killed jobs can't clean up
+    themselves.
     """
     if path.parent not in _swept:
         _swept.add(path.parent)
@@ -150,14 +151,14 @@ def temporary_beside(path: Path) -> Path:
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Return everything in ``folder`` with a temporary name, including that of running processes."""
+    """Return everything in ``folder`` with a temporary name, including files of running processes."""
     return folder.glob(".tmp-*")
 
 
 def ended(temporary: Path) -> bool:
-    """Return whether the process that made ``temporary`` has ended, as far as this machine knows.
+    """Return whether the process that created ``temporary`` has ended, as far as this machine knows.
 
-    The machine knows only its own processes since its last start. Processes on other nodes count as running.
+    A machine only knows its own processes since it last booted. Processes on other nodes count as running.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():
@@ -170,7 +171,7 @@ def ended(temporary: Path) -> bool:
     except OSError:
         pass  # another user's process
     state, start = process_state(process)
-    # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
+    # Process ids are reused. A zombie has ended, although its parent doesn't know it yet.
     return state in ("Z", "X") or start not in (0, int(owner["start"]))
 
 
@@ -184,9 +185,9 @@ def remove(path: Path) -> None:
 
 
 def process_state(process: int) -> tuple[str, int]:
-    """Return a process's state, and its start in clock ticks since the machine's start; ("", 0) if unknown.
+    """Return a process's state and its start in clock ticks since boot; ("", 0) if unknown.
 
-    Source: proc_pid_stat(5), fields 3 and 22; the name before them may contain blanks and parentheses.
+    See proc_pid_stat(5), fields 3 and 22. The name before them may contain spaces and parentheses.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -197,7 +198,8 @@ def process_state(process: int) -> tuple[str, int]:
 
 @functools.cache
 def _machine() -> str:
-    """Return eight digits for the scope of process numbers: a host since its last start, or a container there."""
+    """Return eight digits that identify where process ids are unique: a host since its last boot, or a container on
+    it."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())

@@ -1,6 +1,6 @@
-"""Check whether jobs may write to the cache: config key ``cache_mode``, which reaches them through the environment.
+"""Check whether jobs may write to the cache. The config key ``cache_mode`` reaches them through the environment.
 
-The mode is no param of a rule, since it changes no result.
+The mode isn't a param of any rule, because it doesn't affect results.
 """
 
 import os
@@ -18,7 +18,7 @@ def read_only() -> bool:
 
 
 def check_writable(missing: str, folder: Path) -> None:
-    """Raise InputError if the cache is read-only. ``missing``: the start of a sentence on what ``folder`` lacks."""
+    """Raise InputError if the cache is read-only. ``missing``: what ``folder`` lacks, as the start of a sentence."""
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
         raise InputError(

@@ -1,7 +1,7 @@
-"""Note who uses a cache, in a file per run and per removal in ``<cache_dir>/.in-use``, so that no run loses files.
+"""Record who is using a cache, in one file per run or removal in ``<cache_dir>/.in-use``, so that no run loses files.
 
-A run writes its note, then looks for a removal; a removal writes its note, then looks for runs. So at least one of the
-two sees the other. Notes are renewed. The note of an ended process does not count.
+A run writes its note and then looks for removals; a removal writes its note and then looks for runs. So at least one of
+the two sees the other. Processes keep renewing their notes, and notes of dead processes are ignored.
 """
 
 import atexit
@@ -21,31 +21,32 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".in-use"
 RENEWED_EVERY, DEAD_AFTER = 60.0, 600.0
-"""Seconds between two signs of life of a note; seconds without one after which another node's process is dead."""
+"""Seconds between renewals of a note, and seconds without renewal after which another node's process counts as dead."""
 RUN, REMOVAL = "run", "removal"
 
 
 class Use:
-    """The note of this process in the cache, as ``kind``, from ``note`` to ``end`` or the end of the process."""
+    """This process's note of ``kind`` in the cache, which exists from ``note`` until ``end`` or until the process
+    ends."""
 
     def __init__(self, cache_dir: Path, kind: str) -> None:
         self.path = temporary_beside(cache_dir / FOLDER / kind)
         self._ended = threading.Event()
 
     def note(self) -> None:
-        """Write the note and keep renewing it. Raises OSError if the cache can't be written to."""
+        """Write the note and keep renewing it. Raises OSError if the cache isn't writable."""
         make_folder(self.path.parent)
         self.path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         atexit.register(self.end)
         threading.Thread(target=self._renew, daemon=True).start()
 
     def end(self) -> None:
-        """Remove the note of this process."""
+        """Remove this process's note."""
         self._ended.set()
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """Describe the other living processes of ``kind``. Ages are by the file system's clock, read from this note."""
+        """Describe the other running processes of ``kind``. Ages use the file system's clock, read off this note."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
@@ -67,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Do as note_run for a job, until the end of the context: it may go on after the run that submitted it."""
+    """Like note_run, but for a job and within a context, because a job may outlive the run that submitted it."""
     use = note_run(Path(cache_dir))
     try:
         yield
@@ -77,9 +78,10 @@ def in_use(cache_dir: str | Path) -> Iterator[None]:
 
 
 def note_run(cache_dir: Path) -> Use | None:
-    """Note that this process runs a study with the cache. Raises InputError while a process removes files from it.
+    """Record that this process runs a study with the cache. Raises InputError if another process is removing files from
+    it.
 
-    A cache that can't be written to gets no note.
+    If the cache isn't writable, there is no note.
     """
     if read_only():
         return None

@@ -1,4 +1,4 @@
-"""Find invisible characters, refuse them in ids, and map characters that look alike to one form."""
+"""Find invisible characters, reject them in ids, and map lookalike characters to one form."""
 
 import re
 import unicodedata
@@ -11,12 +11,13 @@ ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters without width, except accents and vowel signs, which are drawn onto a letter."""
+"""Zero-width characters, except accents and vowel signs, which are drawn onto a letter."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# Letters, to find a visible character fast: almost every text begins with one. Hangul's fillers are invisible letters.
+# Letters find a visible character quickly, because almost every text begins with one. Hangul fillers are invisible
+# letters.
 _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
 NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-"""Control characters except blanks."""
+"""Control characters other than whitespace."""
 _BLANK_BRAILLE = "\u2800"
 # Superscripts, subscripts, fractions and circled characters keep their meaning: 10² is not 102.
 _RAISED = re.compile(
@@ -29,15 +30,16 @@ _QUOTES_AND_DASHES = str.maketrans(
 
 
 def composed(text: str) -> str:
-    """Return ``text`` in Unicode's form NFC: a letter and its accents are one character if Unicode has one."""
+    """Return ``text`` in Unicode's form NFC, in which a letter and its accents are a single character where Unicode has
+    one."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def plain(text: str) -> str:
-    """Return ``text`` with one form for characters that look alike.
+    """Return ``text`` with lookalike characters mapped to one form.
 
     Letters are composed; typographic quotes and dashes become ASCII; full-width and half-width forms, ligatures and
-    blanks become ordinary characters (NFKC); characters without width are left out.
+    spaces become ordinary characters (NFKC); zero-width characters are removed.
     """
     if text.isascii():
         return text
@@ -47,9 +49,9 @@ def plain(text: str) -> str:
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError if an id is empty or contains a blank or an invisible character. ``name`` is its column.
+    """Raise InputError if an id is empty or contains whitespace or invisible characters. ``name`` is its column.
 
-    Files in TREC's format are split at blanks, and pytrec_eval reads ids as C strings, up to their first NUL.
+    TREC files are split at whitespace, and pytrec_eval reads ids as C strings, which end at the first NUL.
     """
     if value.isascii() and value.isprintable() and value and " " not in value:
         return
@@ -62,7 +64,7 @@ def check_id(place: str, name: str, value: str) -> None:
 
 
 def is_seen(text: str) -> bool:
-    """Return whether any character of ``text`` is visible: printable, with a width, and no blank."""
+    """Return whether ``text`` has a visible character: printable, not zero-width, and not whitespace."""
     return bool(_LETTER.search(text)) or any(
         character.isprintable()
         and not character.isspace()
@@ -73,22 +75,22 @@ def is_seen(text: str) -> bool:
 
 
 def check_text(place: str, text: str) -> None:
-    """Raise InputError if ``text`` contains NUL, at which C libraries end a text."""
+    """Raise InputError if ``text`` contains NUL, where C libraries would cut it off."""
     if "\0" in text:
         raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
 
 
 def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
-    """Raise InputError if a query's ``text`` has a control character of ``refused``, which some engines reject."""
+    """Raise InputError if a query contains a control character that matches ``refused``; some engines reject these."""
     if control := refused.search(text):
         found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
         raise InputError(place, found, "a query without control characters")
 
 
 def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
-    """Count the ``texts`` with characters that are kept although unprintable (other than blanks) or without width.
+    """Count the ``texts`` that contain unprintable characters (other than whitespace) or zero-width characters.
 
-    ``what``: a plural for the texts, in the names of the counts.
+    ``what``: a plural noun for the texts, used to name the counts.
     """
     unprintable = zero_width = 0
     for text in texts:
@@ -104,7 +106,7 @@ def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
 
 
 def _has_zero_width(text: str) -> bool:
-    """Return whether ``text`` has a character without width. In Latin-1 only the soft hyphen has none."""
+    """Return whether ``text`` has a zero-width character. In Latin-1, the soft hyphen is the only one."""
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:

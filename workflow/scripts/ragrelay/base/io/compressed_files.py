@@ -1,4 +1,4 @@
-"""Open files that may be compressed, by the ends of their names in any case."""
+"""Open files that may be compressed, according to their suffix (upper or lower case)."""
 
 import bz2
 import gzip
@@ -11,19 +11,19 @@ from typing import IO, Any, cast
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 DAMAGE = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, OSError)
-"""What reading damaged data raises."""
+"""Errors that reading damaged data raises."""
 PIECE = 1 << 16
-"""Bytes that are read at a time."""
+"""Bytes to read at a time."""
 
 
 def plain_name(name: str) -> str:
-    """Return a file's name in lower case, without the end that says how it is compressed."""
+    """Return the lower-case file name without its compression suffix, such as ``.gz``."""
     lower = name.lower()
     return lower.removesuffix(next(filter(lower.endswith, COMPRESSED), ""))
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, decompressed. Reading damaged data raises one of DAMAGE."""
+    """Open a file for reading and decompress it. Reading damaged data raises one of the errors in DAMAGE."""
     ending = path.suffix.lower()
     if ending in COMPRESSED and path.stat().st_size == 0:
         raise EOFError("an empty file")
@@ -39,9 +39,9 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 class _Streams(io.RawIOBase):
-    """The text of a file's compressed streams, which may be padded with zero bytes.
+    """The content of a file's compressed streams, which may be padded with zero bytes.
 
-    Python's own readers of these formats end without an error at bytes that begin no stream, as after a flipped bit.
+    Python's own readers silently stop at bytes that don't begin a stream, for example after a flipped bit.
     """
 
     def __init__(self, file: IO[bytes], new_stream: Callable[[], Any]) -> None:
@@ -73,4 +73,4 @@ class _Streams(io.RawIOBase):
 
 
 STREAMS: dict[str, Callable[[], Any]] = {".bz2": bz2.BZ2Decompressor, ".xz": lzma.LZMADecompressor}
-"""Decompressors of one stream."""
+"""Decompressors for a single stream, by suffix."""

@@ -1,4 +1,5 @@
-"""Compare a user's file with what a study needs: count what is missing, warn if much is, refuse if everything is."""
+"""Compare a user's file with what a study needs. Count what is missing, warn if it is much, fail if it is
+everything."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,19 +9,19 @@ from typing import Any
 from ragrelay.base.errors import InputError
 
 ENOUGH = 0.5
-"""Share of the needed things in a file below which a page warns."""
+"""The page warns if a file has less than this share of what the study needs."""
 
 NAMED = ("generator", "scorer", "source", "judge", "retriever")
-"""What a warning names of a count's detail."""
+"""The keys of a count's ``detail`` that a warning names."""
 
 
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
 ) -> dict[str, object]:
-    """Return the count (what, count, of) of ``needed`` things that the user's file at ``place`` lacks.
+    """Return a count (what, count, of) of the needed things that the user's file ``place`` lacks.
 
-    ``what``: plurals for what is needed, and for what is counted if it is missing. Raises InputError if nothing is
-    ``found``; ``given`` says what the file has instead.
+    ``what``: plural nouns for what is needed, and for the things counted as missing. ``given``: what the file has
+    instead. Raises InputError if nothing was ``found``.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -28,9 +29,10 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the sentences about doubtful data for a page's first screen; ``counts``: from left_out.json.
+    """Return the sentences about doubtful data for a page's first screen. ``counts`` comes from left_out.json.
 
-    These are of coverage_warnings, one per dataset and kind of count that has a warning, and the counts' sentences.
+    These are the coverage_warnings, one warning per dataset and kind of count that has one, and the counts' own
+    sentences.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -50,14 +52,14 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def of_total(count: int, detail: Mapping[str, object]) -> str:
-    """Write a ``count`` of left_out.json with the total that its ``detail`` may have."""
+    """Format a ``count`` from left_out.json, followed by the total if its ``detail`` has one."""
     return f"{count:,} of {detail['total']:,}" if "total" in detail else f"{count:,}"
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence per dataset and file with less than ENOUGH of what the study could use.
+    """Return one sentence for each dataset and file with less than ENOUGH of what the study could use.
 
-    ``counts``: from left_out.json. Counts that do not come from count_missing are ignored.
+    ``counts`` comes from left_out.json. Counts from functions other than count_missing are ignored.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

@@ -1,6 +1,6 @@
-"""Write hashes of files in the cache when the files are made, and check them when the files are used.
+"""Store hashes of cached files when they are written, and check them when the files are used.
 
-Files of older caches, which have no hashes, get them at their first use.
+Files in older caches don't have hashes and get them on first use.
 """
 
 import hashlib
@@ -24,29 +24,29 @@ log = logging.getLogger(__name__)
 
 NAME = "hashes.json"
 BLOCK_BYTES = 1 << 22
-"""Bytes of a block. A file's hash is the hash of its blocks' hashes, so that several cores can work."""
+"""Block size. A file's hash is the hash of its blocks' hashes, so that several cores can share the work."""
 SAMPLES, SAMPLE_BYTES = 64, 1 << 16
-"""Blocks of the quick hash, evenly spread from a file's first byte to its last."""
+"""Number and size of the quick hash's blocks, which are evenly spread from a file's first byte to its last."""
 THREADS = 8
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError)
-"""Errors when reading a file of the cache that is damaged, or that no longer has its hashes."""
+"""Errors from reading a cached file that is damaged or has lost its hashes."""
 FOLDER = "hashes"
 BARE = re.compile(rb"[0-9a-f]{64}")
 
 
 def write_hashes(path: Path) -> None:
-    """Write the size and two hashes (of samples, of all bytes) of the file ``path``, or of every file in that folder.
+    """Write the size and two hashes (of samples and of all bytes) of a file, or of every file in a folder.
 
-    They go into ``hashes.json`` in the folder, or ``<name>.hashes.json`` next to the file.
+    They are stored in the folder's ``hashes.json``, or in ``<name>.hashes.json`` next to the file.
     """
     write_json({name: _described(file) for name, file in _files(path).items()}, _place(path))
 
 
 def check_hashes(path: Path, whole: bool) -> None:
-    """Raise ValueError if the file ``path``, or a file in that folder, has changed since its hashes were written.
+    """Raise ValueError if a file, or any file in a folder, has changed since its hashes were written.
 
-    ``whole``: whether to read every byte, or only sizes and samples. Files added later are ignored. If there are no
-    hashes, they are written now, and the log names ``path``.
+    ``whole``: check every byte instead of only sizes and samples. Files added later are ignored. If there are no
+    hashes, they are written now and a warning is logged.
     """
     place = _place(path)
     if not place.is_file():
@@ -66,11 +66,12 @@ def check_hashes(path: Path, whole: bool) -> None:
 
 
 def usable(folder: Path, what: str) -> bool:
-    """Return whether there is an unchanged ``folder`` of the cache, and remove a damaged one.
+    """Return whether a cache folder exists and is unchanged. If it is damaged, remove it.
 
-    ``what``: the end of the log's line on it, such as "index". Raises InputError if a damaged one can't be removed.
+    ``what``: a noun for the log, such as "index". Raises InputError if the folder is damaged but the cache is
+    read-only.
     """
-    from ragrelay.base.io.atomic_files import remove_folder  # here, as every start of Snakemake imports this module
+    from ragrelay.base.io.atomic_files import remove_folder  # imported here for a fast start
 
     if not folder.is_dir():
         return False
@@ -99,7 +100,7 @@ def _place(path: Path) -> Path:
 
 
 def _files(path: Path) -> dict[str, Path]:
-    """Return the files below the folder ``path`` by their relative paths, or that file itself."""
+    """Return the files in a folder by relative path, or the file itself."""
     if not path.is_dir():
         return {path.name: path}
     files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
@@ -117,14 +118,16 @@ def _blocks(size: int) -> Sequence[int]:
 
 
 def _samples(size: int) -> Sequence[int]:
-    """Return the starts of the samples. The last sample ends with the file; a small file is sampled completely."""
+    """Return where the samples start. The last sample ends at the end of the file; small files are sampled
+    completely."""
     if size <= SAMPLES * SAMPLE_BYTES:
         return range(0, size, SAMPLE_BYTES)
     return [(size - SAMPLE_BYTES) * place // (SAMPLES - 1) for place in range(SAMPLES)]
 
 
 def _hash(file: Path, starts: Sequence[int], length: int) -> str:
-    """Return the SHA-256, 64 hex digits, of the SHA-256 of each block of ``length`` bytes at ``starts``."""
+    """Return the SHA-256 (64 hex digits) of the SHA-256 hashes of blocks of ``length`` bytes that begin at
+    ``starts``."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         with ThreadPoolExecutor(THREADS) as threads:
@@ -135,7 +138,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return the kept hash of ``path`` if the file has not changed since, else ``make(path)``. Raises as ``make``."""
+    """Return the stored hash of ``path`` if the file hasn't changed since; otherwise compute it with ``make``."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)
@@ -148,7 +151,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
         digest = make(path)
         whole = _entry(entry.name, digest, path.resolve())
     if not read_only():
-        from ragrelay.base.io.atomic_files import write_text  # here, as every start of Snakemake imports this module
+        from ragrelay.base.io.atomic_files import write_text  # imported here for a fast start
 
         try:
             write_text(whole.decode("utf-8"), entry)
@@ -159,10 +162,10 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """Return what is wrong with an entry, or with its hash of an unchanged file; empty if nothing is wrong."""
+    """Return what is wrong with an entry, or with the hash it stores for an unchanged file; empty if nothing is."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
-        return ""  # an old entry, which does not name its file
+        return ""  # an old entry, which doesn't name its file
     digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
     if kept != _entry(entry.name, digest, path):
         return "its bytes do not have their hash"

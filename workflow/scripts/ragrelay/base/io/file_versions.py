@@ -1,4 +1,4 @@
-"""Determine whether a file has changed, by size and time or by content."""
+"""Determine whether a file has changed, from its size and modification time or from its content."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,15 +9,15 @@ from ragrelay.base.io.file_hashes import kept_hash
 from ragrelay.base.io.hashing import file_hash
 
 SMALL = 1 << 16
-"""Bytes up to which a file is hashed every time, which takes no longer than looking up its hash."""
+"""Files up to this many bytes are hashed every time, which takes no longer than looking up a stored hash."""
 
 Version = tuple[int, int]
 
 
 def file_version(path: str | Path) -> Version | None:
-    """Return size and modification time (ns) of a file; None if it is missing.
+    """Return a file's size and modification time (ns); None if it is missing.
 
-    The inode does not count, because some file systems change it for an unchanged file.
+    The inode isn't included, because some file systems change it although the file is unchanged.
     """
     try:
         status = Path(path).stat()
@@ -28,7 +28,8 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError if one of the files ``paths`` changes meanwhile, instead of any error that results from it."""
+    """Raise InputError if a file in ``paths`` changes within the context, instead of any error that the change
+    causes."""
     before = {path: file_version(path) for path in paths}
     try:
         yield
@@ -46,5 +47,5 @@ def _check(before: dict[str, Version | None]) -> None:
 
 
 def content_hash(path: Path, cache_dir: Path) -> str:
-    """Return the SHA-256 of a file's bytes, 64 hex digits. The cache keeps that of a large file."""
+    """Return the SHA-256 of a file's bytes (64 hex digits). Hashes of large files are stored in the cache."""
     return file_hash(path) if path.stat().st_size <= SMALL else kept_hash(path, cache_dir)

@@ -1,4 +1,4 @@
-"""Make names from content: canonical hashes of values, texts and files."""
+"""Derive names from content: canonical hashes of values, texts and files."""
 
 import hashlib
 import json
@@ -6,17 +6,17 @@ from pathlib import Path
 
 
 def text_hash(text: str) -> str:
-    """Return the SHA-256 of ``text`` in UTF-8, 64 hex digits."""
+    """Return the SHA-256 of ``text`` in UTF-8 (64 hex digits)."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def value_hash(value: object, digits: int = 16) -> str:
-    """Return the hash of a JSON-like ``value``, independent of the order of its keys."""
+    """Return the hash of a JSON-like ``value``; the order of its keys doesn't matter."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text_hash(canonical)[:digits]
 
 
 def file_hash(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, 64 hex digits."""
+    """Return the SHA-256 of a file's bytes (64 hex digits)."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

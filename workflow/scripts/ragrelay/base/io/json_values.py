@@ -1,4 +1,4 @@
-"""Read the user's JSON files and JSON lines, with messages that name the line and the fault."""
+"""Read users' JSON and JSON Lines files, with messages that name the line and the problem."""
 
 import json
 from collections import Counter
@@ -8,11 +8,11 @@ from typing import Any
 from ragrelay.base.errors import InputError
 
 FAULTS = (ValueError, RecursionError)
-"""Errors of json.loads: for invalid JSON, for a number with more digits than Python reads, and for endless nesting."""
+"""Errors that json.loads raises for invalid JSON, numbers with more digits than Python reads, and endless nesting."""
 
 
 def json_fault(error: Exception) -> str:
-    """Describe one of FAULTS, for the ``found`` of a message."""
+    """Describe one of the errors in FAULTS, as what a message says was found."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):
@@ -23,7 +23,8 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """Return the JSON object in the file ``path``. Raises InputError with ``place`` and ``expected`` for all else."""
+    """Return the JSON object in the file ``path``. Raises InputError with ``place`` and ``expected`` for anything
+    else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -36,14 +37,14 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the value of a JSON file that this package wrote. Raises as the standard library does."""
+    """Return the content of a JSON file that ragrelay wrote. Errors are those of the standard library."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """Return the object of a line. Raises InputError for no object, a repeated key, or an unpaired surrogate.
+    """Parse a line as a JSON object. Raises InputError for anything else, a repeated key, or an unpaired surrogate.
 
-    ``halves``: skip the last check, since the caller makes it for the values that it reads.
+    ``halves``: skip the check for surrogates, because the caller checks the values that it reads.
     """
     try:
         record = DECODER.decode(line)
@@ -60,7 +61,7 @@ def json_record(path: Path, number: int, line: str, halves: bool = False) -> dic
 
 
 class _KeyTwiceError(Exception):
-    """A key that occurs twice in a JSON object."""
+    """Raised for a key that occurs twice in a JSON object."""
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -75,7 +76,8 @@ DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _is_text(record: object) -> bool:
-    """Return whether a record can be written as UTF-8. JSON's escapes can name half a character, as in a cut text."""
+    """Return whether a record can be encoded as UTF-8. If a text was cut, a JSON escape may stand for half a
+    character."""
     try:
         json.dumps(record, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,5 @@
-"""Look up files by wildcard values, which are parsed from their paths with the patterns in execution/study/files.py."""
+"""Look up files by wildcard values, which are parsed from their paths using the patterns in
+execution/study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,25 +8,25 @@ from pathlib import Path
 from typing import Any
 
 Key = dict[str, Any]
-"""Values, keyed by wildcard: k and seed are integers, all others texts."""
+"""Wildcard values by wildcard. ``k`` and ``seed`` are integers, all others strings."""
 NUMBERS = ("k", "seed")
 WILDCARD = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class KeyedFiles:
-    """Files that are looked up by the wildcard values in their paths."""
+    """A set of files that can be looked up by the wildcard values in their paths."""
 
     pattern: str
-    """A path with wildcards, such as ``<results>/{dataset}/runs/{retriever}.run.gz``.
+    """A path pattern with wildcards, such as ``<results>/{dataset}/runs/{retriever}.run.gz``.
 
-    Only the part after ``<results>/`` is compared, because results may be anywhere."""
+    Only the part after ``<results>/`` is matched, because the results folder may be anywhere."""
     paths: tuple[Path, ...]
-    """Distinct paths that match ``pattern``; every method keeps their order."""
+    """The distinct paths that match ``pattern``. All methods keep their order."""
 
     @property
     def keyed(self) -> list[tuple[Key, Path]]:
-        """Each path with its wildcard values; ``k`` and ``seed`` are integers, all others texts.
+        """Each path with its wildcard values. ``k`` and ``seed`` are integers, all others strings.
 
         Raises:
             ValueError: A path doesn't match the pattern.
@@ -48,7 +49,7 @@ class KeyedFiles:
             *names: One or more wildcards.
 
         Returns:
-            The path for each value of the wildcard, or for each tuple of values if you name several.
+            A mapping from the wildcard's values (or from tuples of values, if you name several wildcards) to paths.
 
         Raises:
             ValueError: Two paths have the same values, or a path doesn't match the pattern.
@@ -59,13 +60,13 @@ class KeyedFiles:
         return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
     def grouped(self, name: str) -> dict[Any, list[Path]]:
-        """Group the paths by one wildcard's value.
+        """Group the paths by a wildcard's value.
 
         Args:
-            name: The wildcard.
+            name: The wildcard's name.
 
         Returns:
-            For each value, its paths in their order.
+            A mapping from each value to its paths, in order.
 
         Raises:
             ValueError: A path doesn't match the pattern.
@@ -76,10 +77,10 @@ class KeyedFiles:
         return groups
 
     def matching(self, **values: str | int) -> "KeyedFiles":
-        """Select the files with these wildcard values.
+        """Select the files whose wildcards have the given values.
 
         Args:
-            **values: The required value for each named wildcard.
+            **values: The required values, by wildcard.
 
         Returns:
             The selected files, possibly none.
@@ -93,13 +94,13 @@ class KeyedFiles:
         """Look up the file for one set of wildcard values.
 
         Args:
-            key: A value for each wildcard in the pattern; other keys are ignored.
+            key: A value for each wildcard in the pattern. Other keys are ignored.
 
         Returns:
             The path.
 
         Raises:
-            ValueError: No path, or more than one, ends with the filled-in pattern.
+            ValueError: The filled-in pattern matches no path, or more than one.
         """
         filled = self._filled(key)
         paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
@@ -115,16 +116,16 @@ def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[
     """Look up a job's input files by their wildcard values.
 
     Args:
-        patterns: The path pattern for each input name.
-        files: One path or several for each of these names; repeated paths count once.
+        patterns: Path patterns by input name.
+        files: One or more paths for each input name. Repeated paths count once.
 
     Returns:
-        The files for each name in ``patterns``.
+        A mapping from each name in ``patterns`` to its files.
     """
     return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
 
 
 def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
-    """Return KeyedFiles of ``pattern`` for a path or several ``files``. A path may occur several times."""
+    """Return the KeyedFiles for ``pattern`` and one or more ``files``, in which paths may be repeated."""
     paths = [files] if isinstance(files, str) else files
     return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

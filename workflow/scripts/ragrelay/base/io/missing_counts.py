@@ -1,4 +1,5 @@
-"""Count the keys that a job would make, and check the count, on which the job's GPUs depend, before it makes keys."""
+"""Check whether a job has work to do, which decides whether it gets GPUs, and recheck that before the job starts
+working."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -16,13 +17,13 @@ _BEFORE_WORK: ContextVar[Callable[[], object]] = ContextVar("before_work", defau
 
 
 class _WorkError(Exception):
-    """Raised in place of work by a job that only counts."""
+    """Raised when a job that only counts would start working."""
 
 
 def check_counted(counts: Iterable[str], gpus: object) -> None:
-    """Raise InputError in a job without GPUs that is about to make keys, of which its ``counts`` found none missing.
+    """Raise InputError if a job without GPUs is about to work although its ``counts`` said that nothing was missing.
 
-    The job's next attempt asks for its GPUs.
+    The job's next attempt requests GPUs.
     """
     for count in counts if not gpus else ():
         if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
@@ -32,13 +33,14 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Check the job's count, or end a job that only counts. Called before a model is loaded or an index is built."""
+    """Check the job's count, or end a job that only counts. Call this before loading a model or building an index."""
     _BEFORE_WORK.get()()
 
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Let before_work check the count of a script's ``job``. In a job that counts, write whether it was called."""
+    """Let before_work check the count for a script's ``job``. If the job only counts, write whether before_work was
+    called."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -1,4 +1,5 @@
-"""Read Parquet files, even damaged ones. Arrow reads them, since on some damaged files Polars ends the process."""
+"""Read Parquet files that may be damaged. Arrow reads them, because some damaged files make Polars abort the
+process."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,35 +13,35 @@ from ragrelay.base.errors import InputError
 
 T = TypeVar("T")
 FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
-"""Errors that a file raises if it can't be read."""
+"""Errors that reading an unreadable file raises."""
 LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 PLAIN = (
     pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
     pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null,
 )  # fmt: skip
-"""Types that Polars imports from Arrow as they are."""
+"""Types that Polars imports from Arrow unchanged."""
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
-    """Read the whole Parquet file ``path``, which a study has written. Raises FAULTS."""
+    """Read all of a Parquet file that a study has written. Raises the errors in FAULTS."""
     return pl.DataFrame(_table(path))
 
 
 def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read all columns of the Parquet file ``path``, or those of ``columns`` that exist, and validate every value.
+    """Read a Parquet file, or those of ``columns`` that it has, and validate every value.
 
-    Raises FAULTS. Parquet's checksums are compared if the file has them.
+    Verifies Parquet's checksums if the file has them. Raises the errors in FAULTS.
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         names = file.schema_arrow.names
         table = file.read(columns=None if columns is None else [name for name in columns if name in names])
         _check_rows(table.num_rows, file)
-    table.validate(full=True)  # checks that texts are UTF-8, and that lists end where their values do
+    table.validate(full=True)  # checks for UTF-8, and that lists end where their values do
     return table
 
 
 def check_parquet(path: str | Path) -> None:
-    """Read the whole Parquet file ``path`` batch by batch, to check it. Raises FAULTS."""
+    """Check a Parquet file by reading all of it, batch by batch. Raises the errors in FAULTS."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         rows = 0
         for batch in file.iter_batches():
@@ -50,22 +51,23 @@ def check_parquet(path: str | Path) -> None:
 
 
 def _check_rows(rows: int, file: pq.ParquetFile) -> None:
-    """Raise ValueError if the number of rows is not that in the metadata, as when a row group's count is damaged."""
+    """Raise ValueError if the number of rows differs from the metadata, for example because a row group's count is
+    damaged."""
     if rows != file.metadata.num_rows:
         raise ValueError(f"{rows} rows, not {file.metadata.num_rows}")
 
 
 def fault(error: BaseException) -> str:
-    """Describe one of FAULTS in one line."""
+    """Describe one of the errors in FAULTS on one line."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read the columns ``required``, and those of ``optional`` that exist, of the user's file ``path``.
+    """Read the columns ``required`` from a user's Parquet file, and those of ``optional`` that it has.
 
-    Categories and dates become texts. ``expected``: the kind of file, for messages. Raises InputError for a file that
-    is missing, damaged or no Parquet, for a missing or repeated column, and for a column with values other than texts,
-    numbers, truth values, or lists or records of these.
+    Categories and dates become strings. ``expected``: the kind of file, for messages. Raises InputError if the file is
+    missing, damaged or not Parquet, if a column is missing or repeated, or if a column has values other than strings,
+    numbers, booleans, or lists or records of these.
     """
     if not path.is_file():
         raise InputError(path, "no such file", expected)
@@ -87,7 +89,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
 
 
 def _without_categories(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Convert categories and dates to texts."""
+    """Convert categories and dates to strings."""
     if pa.types.is_dictionary(values.type):
         return values.cast(values.type.value_type)
     return values.cast(pa.string()) if pa.types.is_temporal(values.type) else values
@@ -100,7 +102,7 @@ def _plain(kind: pa.DataType) -> bool:
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
-    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails, since no rule here makes it."""
+    """Return ``read(path)`` for a file from another ``study``. Raises InputError if it can't be read."""
     try:
         return read(path)
     except FAULTS as error:

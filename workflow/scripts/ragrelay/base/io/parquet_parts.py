@@ -1,14 +1,15 @@
-"""Keep answers and scores in append-only Parquet parts, so that nothing is made twice and no killed job loses work.
+"""Store answers and scores in append-only Parquet parts, so that nothing is computed twice and killed jobs lose no
+work.
 
-Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
-never changed. Jobs that run at the same time may both make a key; readers then take the row of the earliest part.
+Jobs on different nodes may append at the same time: each part is written under a temporary name, then renamed, and
+never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
-Consecutive parts can be joined. The new part has the first one's time, so that the same rows count. ``<part>.json``
-next to it, written before it, lists the parts that it replaces: readers ignore them as soon as the new part exists.
-They are removed a day later, when no reader uses them any more.
+Consecutive parts can be joined. The new part has the first one's time, so that the same rows count as before. Next to
+it, ``<part>.json``, which is written first, lists the parts that it replaces; readers ignore these as soon as the new
+part exists. They are removed a day later, when no reader uses them any more.
 
-A part's bytes are hashed when it is new to the store's index (part_index), and by each job that opens it. Jobs open
-only the parts that hold their keys.
+A part's bytes are hashed when it enters the store's index (part_index) and again by each job that opens it. Jobs only
+open the parts that hold their keys.
 """
 
 import hashlib
@@ -34,24 +35,24 @@ log = logging.getLogger(__name__)
 
 HASH_DIGITS = 16
 WRITTEN = "%Y%m%dT%H%M%S%f"
-"""Format of the time (UTC) at which a part was written, in its metadata and name."""
-# Parts read together: enough that thousands of small parts don't need a query each, few enough to bound memory.
+"""Format of the time (UTC) when a part was written, used in its metadata and name."""
+# Parts to read together: enough to avoid one query for each of thousands of small parts, few enough to limit memory.
 PARTS_AT_ONCE = 32
 # Hashing waits for the disk or the network file system.
 HASHING_THREADS = 8
 JOINED_BYTES = 128 << 20
 """Maximum total size of the parts that are joined into one."""
 GRACE = 24 * 60 * 60.0
-"""Seconds for which replaced parts stay: longer than a reader may need between two looks at a part."""
+"""How long replaced parts stay, in seconds: longer than any reader needs between two accesses to a part."""
 SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
-"""How to merge the metadata of joined parts, by endings of keys. Parts must agree in all other keys."""
+"""How to merge the metadata of joined parts, by the keys' endings. All other keys must agree."""
 
 
 class PartStore:
-    """Rows of ``schema`` in ``folder``, looked up by the columns ``key``.
+    """A store in ``folder`` whose rows have ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns added to the schema later; they are null in parts without them. ``at_most``: maximum values of
-    columns; a part with a higher value was not written by this store.
+    ``later``: columns that were added to the schema later and are null in older parts. ``at_most``: maximum values by
+    column; a part with a higher value wasn't written by this store.
     """
 
     def __init__(
@@ -69,13 +70,13 @@ class PartStore:
         self._unwritten = False
 
     def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
-        """Return the readable parts, earliest first (names start with the time). Damaged ones only get a warning.
+        """Return the readable parts, earliest first (names start with the time). For damaged parts, only log a warning.
 
-        All their bytes have been hashed in this process, since a garbled Parquet file may crash a reader.
+        This process has hashed all their bytes, because a garbled Parquet file may crash a reader.
 
         Args:
-            keys: If given, only the parts that hold one of these keys, and rarely another part.
-            latest: If not 0, only the latest parts, at most this many.
+            keys: If given, return only parts that hold one of these keys (and, rarely, another part).
+            latest: If not 0, return at most this many parts, the latest ones.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -88,10 +89,10 @@ class PartStore:
             with ThreadPoolExecutor(HASHING_THREADS) as threads:
                 if all([*threads.map(self._readable, parts)]):
                     return parts
-            # One was garbled after it was indexed. The parts that it replaced count again.
+            # A part was garbled after it was indexed. The parts that it replaced count again.
 
     def _indexed_paths(self) -> list[Path]:
-        """Return the paths of all parts, after adding the new ones to the index, but for damaged ones."""
+        """Return the paths of all parts, after adding new, undamaged ones to the index."""
         paths = sorted(self.folder.glob("part-*.parquet"))
         if new := [part for part in paths if part not in self._indexed and self._checked.get(part, True)]:
             index = read_index(self.folder, self.key)
@@ -105,7 +106,8 @@ class PartStore:
         return paths
 
     def _index_of(self, part: Path, known: IndexedPart | None) -> IndexedPart | None:
-        """Return ``known`` if it is of this version of ``part``; else read the part. None if that is not possible."""
+        """Return ``known`` if it describes this version of ``part``; otherwise read the part. None if it can't be
+        read."""
         try:
             version = part_version(part)
             if known and known.version == version:
@@ -120,9 +122,9 @@ class PartStore:
         return indexed
 
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
-        """Join consecutive parts of the same origin, up to ``most`` bytes of them into one.
+        """Join consecutive parts of the same origin into parts of up to ``most`` bytes.
 
-        Returns the number of joined parts and of new parts. The old ones stay; see remove_replaced.
+        Returns how many parts were joined, and into how many new parts. The old ones stay until remove_replaced.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -139,7 +141,8 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many, and how many must wait."""
+        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many were removed and how many
+        remain."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -154,7 +157,8 @@ class PartStore:
         return removed, waiting
 
     def _runs(self, most: int) -> Iterator[list[Path]]:
-        """Yield groups of two or more parts to join. They are neighbours, so that the same rows count as before."""
+        """Yield groups of two or more parts to join. Each group is consecutive, so that the same rows count as
+        before."""
         run: list[Path] = []
         size, origin = 0, None
         for part in self.parts():
@@ -168,10 +172,10 @@ class PartStore:
             yield run
 
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
-        """Write ``rows`` (columns of the schema) as a new part with ``metadata``; return its path.
+        """Write ``rows`` (with the schema's columns) as a new part with ``metadata``, and return its path.
 
-        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The next look
-        at the store, by this job or another one, adds the part to the index.
+        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The next
+        access to the store, by any job, adds the part to the index.
         """
         path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
         self._write(content, path, rows)
@@ -191,10 +195,10 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` that are in the store, with the earliest ``part`` that has each.
+        """Return the distinct ``keys`` that are in the store, each with the earliest ``part`` that has it.
 
-        ``parts``: some of parts(keys), if not all are to be read. Only key columns are read, as a stream: 200,000 keys
-        among 2 million rows take seconds and about 200 MiB.
+        ``parts``: a subset of parts(keys), to read only these. Reads just the key columns, as a stream: finding 200,000
+        keys among 2 million rows takes seconds and about 200 MiB.
         """
         wanted = keys.select(self.key).unique()
         parts = self.parts(wanted) if parts is None else list(parts)
@@ -205,10 +209,10 @@ class PartStore:
         return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """Return the stored rows of ``located``, a selection of what ``held`` returned, each once, in any order.
+        """Return the stored row for each key in ``located``, a selection of rows from ``held``. Rows come in any order.
 
-        Returns the key and ``columns``, or all columns. Raises InputError if a part has disappeared since or is found
-        damaged, or a value exceeds ``at_most``.
+        Rows have the key and ``columns``, or all columns. Raises InputError if a part has disappeared or is damaged, or
+        if a value exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
@@ -217,10 +221,10 @@ class PartStore:
             for part in filterfalse(self._readable, map(Path, parts)):
                 raise InputError(part, "changed bytes", "an unchanged part; run the same command again")
             scan = self.scan(parts, wanted)
-            # Filter by the first key column before the join, so that other columns are decoded only for these rows.
+            # Filter by the first key column before the join, so that other columns are only decoded for these rows.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
             try:
-                # Not as a stream, since its filters keep every decoded text in memory.
+                # Not streamed, because streaming filters keep every decoded text in memory.
                 rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
             except (pl.exceptions.PolarsError, OSError) as error:
                 lost = f"a part that disappeared during the job ({str(error).splitlines()[0]})"
@@ -232,12 +236,13 @@ class PartStore:
         return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
-        """Return the metadata of a part, such as engine, version, device and seconds, and the time (``written``)."""
+        """Return a part's metadata, such as engine, version, device, seconds and the time it was written
+        (``written``)."""
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
     def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
-        """Scan ``columns`` of all rows of ``parts``, and add the ``part`` of each row."""
+        """Scan ``columns`` in all rows of ``parts``, and add a column ``part`` with each row's part."""
         scan = pl.scan_parquet(
             parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
         )
@@ -252,7 +257,8 @@ class PartStore:
                 raise InputError(f"{part}, row {row}, column {name}", str(value), f"at most {self.at_most[name]:g}")
 
     def _readable(self, part: Path) -> bool:
-        """Return whether ``part`` is complete and has this store's columns. Parts never change: one check is enough."""
+        """Return whether ``part`` is complete and has this store's columns. One check is enough, because parts never
+        change."""
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
@@ -261,7 +267,8 @@ class PartStore:
         return self._checked[part]
 
     def _wrong_columns(self, part: Path) -> str:
-        """Describe the columns of ``part`` that are not this store's. A complete part may belong to another store."""
+        """Describe how the columns of ``part`` differ from this store's. Even a complete part may belong to another
+        store."""
         try:
             schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -273,7 +280,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` can't be read, or that its bytes have changed; empty if it is complete."""
+    """Return why ``part`` can't be read or that its bytes have changed; empty if it is complete."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:
@@ -292,12 +299,12 @@ def _replaced(listing: Path) -> list[str]:
 
 
 def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the metadata that parts must share to be joined."""
+    """Return the metadata in which parts must agree to be joined."""
     return {key: value for key, value in metadata.items() if key not in FIRST and not key.endswith((*SUMMED, *PEAKS))}
 
 
 def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the metadata of a part that joins parts with the metadata ``described``."""
+    """Merge the metadata ``described`` of several parts into the joined part's metadata."""
     joined = {}
     for key in dict.fromkeys(key for metadata in described for key in metadata):
         values = [metadata[key] for metadata in described if key in metadata]
@@ -310,7 +317,7 @@ def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield ``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
+    """Split ``located`` (which has a column ``part``) into pieces of PARTS_AT_ONCE parts, earliest first."""
     number = pl.col("part").rle_id() // PARTS_AT_ONCE
     for _, piece in located.sort("part").group_by(number.alias("batch"), maintain_order=True):
         yield piece

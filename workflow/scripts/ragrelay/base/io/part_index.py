@@ -1,8 +1,8 @@
-"""Index a store: which keys each part holds, so that a job reads and checks only the parts with its keys.
+"""Index which keys each part of a store holds, so that a job only reads and checks the parts that have its keys.
 
-``keys.index`` in the store's folder: a SHA-256 of the rest (32 bytes), 8 bytes per row, and a line of JSON. A part that
-it lacks, or has in another version, is read and added. So no row depends on it: the last of several writers wins, and a
-missing, damaged or foreign index is written again.
+The index is the file ``keys.index`` in the store's folder: a SHA-256 of the rest (32 bytes), 8 bytes per row, and a
+line of JSON. Parts that are missing from it or have changed are read and added. No row depends on the index: if there
+are several writers, the last one wins, and a missing, damaged or foreign index is rewritten.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from ragrelay.base.io.file_hashes import UNREADABLE
 log = logging.getLogger(__name__)
 
 NAME = "keys.index"
-"""The file. Change its name with its format or key_hashes, since several versions may share a cache."""
+"""The file's name. Change it whenever its format or key_hashes changes, because several versions may share a cache."""
 DIGEST_BYTES = 32
 ROWS_AT_ONCE = 1 << 16
 FILLER = "\0" * 8
@@ -31,32 +31,33 @@ MULTIPLIER, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 class IndexedPart(NamedTuple):
-    """A part's ``version`` (part_version) and the sorted hashes of its ``keys`` (key_hashes)."""
+    """A part's ``version`` (from part_version) and the sorted hashes of its ``keys`` (from key_hashes)."""
 
     version: list[int]
     keys: np.ndarray
 
     def holds(self, keys: np.ndarray) -> bool:
-        """Return whether the part has one of ``keys`` (key_hashes); rarely true for another key with the same hash."""
+        """Return whether the part has one of ``keys`` (from key_hashes). Hash collisions rarely make this wrongly
+        true."""
         few, many = sorted((self.keys, keys), key=len)
         return bool(len(few) and (many[np.searchsorted(many[:-1], few)] == few).any())
 
 
 def part_version(part: Path) -> list[int]:
-    """Return size, modification time (ns) and inode of ``part``."""
+    """Return the size, modification time (ns) and inode of ``part``."""
     status = part.stat()
     return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
 def part_keys(part: Path, key: Sequence[str]) -> np.ndarray:
-    """Return the key_hashes of an undamaged ``part``."""
+    """Return the key_hashes of ``part``, which must be undamaged."""
     with pq.ParquetFile(part) as file:
         pieces = (key_hashes(pl.DataFrame(batch), key) for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*key]))
         return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
 
 
 def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
-    """Return the sorted 64-bit hashes of the columns ``key`` of ``rows``, equal for equal keys on every machine."""
+    """Return the sorted 64-bit hashes of the columns ``key`` in ``rows``. They are the same on every machine."""
     texts = rows.select(pl.concat_str(pl.col(key).cast(pl.String).fill_null("\0"), separator="\x1f"))
     pieces = (_hashes(piece.to_series()) for piece in texts.iter_slices(ROWS_AT_ONCE))
     return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
@@ -64,7 +65,7 @@ def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
 
 def _hashes(texts: pl.Series) -> np.ndarray:
     content = FILLER.join([*texts, ""]).encode()
-    words = np.ndarray(len(content) - 7, "<u8", content, strides=(1,))  # the 8 bytes from each byte on
+    words = np.ndarray(len(content) - 7, "<u8", content, strides=(1,))  # the 8 bytes that start at each byte
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
     starts = np.cumsum(lengths + len(FILLER)) - lengths - len(FILLER)
     hashes = np.zeros(len(texts), "<u8")
@@ -76,7 +77,8 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Return the indexed parts of the store in ``folder``, by name; none without an undamaged index of ``key``."""
+    """Return the indexed parts of the store in ``folder``, by name; empty unless there is an undamaged index of
+    ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
@@ -92,7 +94,7 @@ def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
 
 
 def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPart]) -> None:
-    """Write the index of ``parts`` (by name), unless the cache can't be written to."""
+    """Write the index of ``parts`` (by name), unless the cache isn't writable."""
     if read_only() or not parts:
         return
     told = {"key": key, "parts": [[name, part.version, len(part.keys)] for name, part in parts.items()]}

@@ -1,4 +1,4 @@
-"""Give a store the parts of another one, by hard links, where the same rows have another name now."""
+"""Hard-link another store's parts into a store, for rows that are now stored under another name."""
 
 import json
 import logging
@@ -15,13 +15,13 @@ from ragrelay.base.io.parquet_parts import damage
 log = logging.getLogger(__name__)
 
 SEEN = "linked.json"
-"""File in a store: the names of the other store's parts that were looked at."""
+"""A store's file with the names of the other store's parts that were already considered."""
 
 
 def link_parts(source: Path, target: Path, device: str) -> None:
-    """Link the undamaged parts in the folder ``source`` that were made on ``device`` into the folder ``target``.
+    """Link the undamaged parts in the folder ``source`` that were computed on ``device`` into the folder ``target``.
 
-    Each part is read once: later calls only look at new names. With a read-only cache, nothing is linked.
+    Each part is read only once: later calls only consider new names. In a read-only cache, nothing is linked.
     """
     names = {part.name for part in source.glob("part-*.parquet")}
     seen = set(json.loads((target / SEEN).read_text(encoding="utf-8"))) if (target / SEEN).is_file() else set()
@@ -35,7 +35,7 @@ def link_parts(source: Path, target: Path, device: str) -> None:
 
 
 def _link(part: Path, path: Path) -> None:
-    """Link ``part`` as ``path``, or copy it where the file system has no hard links."""
+    """Link ``part`` as ``path``, or copy it if the file system has no hard links."""
     try:
         os.link(part, path)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Tell whether a run of Snakemake is at work on a study, from the locks that it keeps in its working directory."""
+"""Tell whether Snakemake is running on a study, from the locks that it keeps in its working directory."""
 
 from pathlib import Path
 
@@ -6,9 +6,10 @@ LOCKS = ".snakemake/locks/*.output.lock"
 
 
 def at_work(folder: str | Path) -> bool:
-    """Return whether a run has files of ``folder`` (``<working directory>/results/<study>``) among its outputs.
+    """Return whether a running Snakemake has locked outputs in ``folder`` (``<working directory>/results/<study>``).
 
-    A run that was killed leaves its lock. Files of Snakemake 9.27: each has the paths of a run's outputs, one a line.
+    A killed run leaves its lock behind. In Snakemake 9.27, a lock file lists the paths of a run's outputs, one per
+    line.
     """
     folder = Path(folder).absolute()
     directory = folder.parent.parent

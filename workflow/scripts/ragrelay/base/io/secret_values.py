@@ -1,6 +1,6 @@
-"""Recognise secrets in a configuration, and hide a key that was sent to a server in the server's replies.
+"""Recognise secrets in a configuration, and hide a key that was sent to a server if the server repeats it in a reply.
 
-Access tokens with known prefixes, addresses with passwords and long random texts look like secrets.
+Access tokens with known prefixes, URLs with passwords and long random strings are taken for secrets.
 """
 
 import html
@@ -12,10 +12,10 @@ from ragrelay.base.errors import InputError
 
 IN_VARIABLE = "api_key_env names the variable that has it"
 WITHOUT = "an address without it; api_key_env names the variable with an endpoint's key"
-# Each pattern starts at the beginning of a run or word and tries only its first mark, so that a search is linear.
+# Each pattern is anchored at the start of a run or word and tries only its first mark, so that searching is linear.
 SECRETS = {
     r"\bhf_[A-Za-z0-9]{20,}": ("an access token", "no token here; put it in the environment variable HF_TOKEN"),
-    # OpenAI, Anthropic, OpenRouter, Stripe and others. Names that begin like this have shorter words.
+    # OpenAI, Anthropic, OpenRouter, Stripe and others. Ordinary names that begin like this have shorter words.
     r"(?<![\w-])(?>[\w-]*?\b(?:sk|rk|pk|gsk|pplx|xai|nvapi|tgp|fw|glpat|npm|dop)[-_])"
     r"[\w-]*?(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
     r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}"
@@ -28,20 +28,20 @@ SECRETS = {
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
         "an address with a key in its query", WITHOUT),
 }  # fmt: skip
-"""What a secret looks like: how messages name it, and what they expect in its place."""
+"""Patterns of secrets, each with the name that messages use for it and what they expect instead."""
 RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
-"""A run that may be random letters and digits; _is_random excludes hexadecimal ones, such as commits and hashes."""
+"""A run of characters that may be random. _is_random excludes hexadecimal ones, such as commits and hashes."""
 VARIABLE_KEY = "api_key_env"
 SHORTEST_SECRET = 8
-"""Length of the shortest key that counts as secret. EMPTY, local and similar texts stand for no key."""
+"""Length of the shortest key that counts as a secret. EMPTY, local and similar words stand for no key."""
 SHOWN, KEPT = 8, 12
-"""Numbers of consecutive characters of a key that no message shows, and that no kept reply has."""
+"""No message shows, and no stored reply contains, this many consecutive characters of a key."""
 
 
 def check_no_secret(value: object, key: str = "") -> None:
-    """Raise InputError if a key or value of a configuration looks like a secret, without showing any part of it.
+    """Raise InputError if a key or value in a configuration looks like a secret, without showing any of it.
 
-    The configuration is written into the results, and messages repeat its values.
+    The configuration is copied into the results, and messages repeat its values.
     """
     if isinstance(value, Mapping):
         for name, sub in value.items():
@@ -52,7 +52,7 @@ def check_no_secret(value: object, key: str = "") -> None:
             check_no_secret(sub, f"{key}.{number}")
     elif isinstance(value, str):
         secret = secret_in(value)
-        # Elsewhere, short or hexadecimal keys pass as texts. A variable's name looks different from them.
+        # Elsewhere, short or hexadecimal keys pass as ordinary text. A variable's name doesn't look like one.
         is_variable = re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+|.{,15}", value, re.DOTALL)
         if key.endswith(f".{VARIABLE_KEY}") and not is_variable:
             secret = secret or ("what looks like the key itself", "the name of the variable that has the key")
@@ -61,7 +61,7 @@ def check_no_secret(value: object, key: str = "") -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """Return the kind of secret that ``text`` seems to contain, and where it belongs; None if it contains none."""
+    """Return what kind of secret ``text`` seems to contain and where it belongs; None if there is none."""
     for pattern, secret in SECRETS.items():
         if re.search(pattern, text):
             return secret
@@ -71,9 +71,10 @@ def secret_in(text: str) -> tuple[str, str] | None:
 
 
 def _is_random(run: str) -> bool:
-    """Return whether ``run`` mixes letters of both cases and digits at random. Names have few digits, side by side.
+    """Return whether ``run`` looks like a random mix of upper case, lower case and digits. Names have few, adjacent
+    digits.
 
-    Of 32 random letters and digits, 5 are digits, in 4 or 5 places.
+    Among 32 random letters and digits, 5 are digits, in 4 or 5 places.
     """
     pieces = re.findall(r"\d+|[A-Z]+|[a-z+/_=-]+", run)
     upper, lower = len(re.findall("[A-Z]", run)), len(re.findall("[a-z]", run))
@@ -81,20 +82,20 @@ def _is_random(run: str) -> bool:
 
 
 class SentKey:
-    """A key that is sent to a server, whose reply may repeat it: unchanged, or with escapes of JSON, HTML or URLs."""
+    """A key sent to a server, whose reply may repeat it unchanged or with JSON, HTML or URL escapes."""
 
     def __init__(self, key: str | None) -> None:
         self._key = _unescaped(key) if key and len(key) >= SHORTEST_SECRET else ""
 
     def is_in(self, text: str, length: int = KEPT) -> bool:
-        """Return whether ``text`` has the key, or ``length`` consecutive characters of a longer one."""
+        """Return whether ``text`` contains the key or, if it is longer, ``length`` consecutive characters of it."""
         if not self._key:
             return False
         plain, length = _unescaped(text), min(length, len(self._key))
         return any(self._key[start : start + length] in plain for start in range(len(self._key) - length + 1))
 
     def hidden(self, text: str) -> str:
-        """Return ``text``, or its HTTP status alone if it has SHOWN or more characters of the key in a row."""
+        """Return ``text``, or only its HTTP status if it contains SHOWN or more consecutive characters of the key."""
         if not self.is_in(text, SHOWN):
             return text
         status = re.search(r"HTTP \d{3}", text)
@@ -102,6 +103,6 @@ class SentKey:
 
 
 def _unescaped(text: str) -> str:
-    """Return ``text`` without escapes of JSON, in JSON as well, of URLs and of HTML."""
+    """Return ``text`` without JSON (even nested), URL and HTML escapes."""
     text = re.sub(r"\\+(?:u([0-9a-fA-F]{4})|[bfnrt])", lambda match: chr(int(match[1] or "20", 16)), text)
     return html.unescape(unquote(text)).replace("\\", "")

@@ -1,4 +1,4 @@
-"""Read the lines of a text file, plain or compressed; errors name the line."""
+"""Read the lines of plain or compressed text files, with errors that name the line."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from ragrelay.base.io.compressed_files import DAMAGE, open_bytes
 
 _BLANKS = " \t"
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-"""A field as programs write it that quote: quotation marks around it, and those in it doubled."""
+"""A quoted field: enclosed in quotation marks, with any quotation marks inside doubled."""
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end), without a byte-order mark and blank lines.
+    """Yield each line's number (from 1) and text, skipping a byte-order mark and blank lines.
 
-    Raises InputError if the file is missing, not UTF-8, or damaged, or if a line contains a carriage return: a
-    file with only these as line ends would be one line.
+    Raises InputError if the file is missing, damaged or not UTF-8, or if a line contains a carriage return, because a
+    file with carriage returns as its only line ends would be a single line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
@@ -40,17 +40,18 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number from 1, fields) of a file in TREC's format, whose columns ``names`` are split at blanks.
+    """Yield each line's number (from 1) and fields from a TREC file, whose columns ``names`` are separated by
+    whitespace.
 
-    ``header``: skip comments before the first row, lines that are ``#`` or begin with ``#`` and a blank. Raises
-    InputError as numbered_lines does, and for another number of columns or an invisible character.
+    ``header``: skip comments before the first row, which are ``#`` alone or begin with ``#`` and a space. Raises the
+    errors of numbered_lines, and InputError for a wrong number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
             continue
         header = False
         plain = line.isascii() and line.replace("\t", " ").isprintable()
-        # Python counts more characters as blanks than trec_eval does, such as U+00A0.
+        # Python treats more characters as whitespace than trec_eval does, for example U+00A0.
         fields = line.split() if plain else re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
         if len(fields) != len(names):
             expected = f"{len(names)}: {', '.join(names)}"
@@ -62,11 +63,11 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
 
 
 def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number from 1, fields) of a file of tab-separated values, its header first.
+    """Yield each line's number (from 1) and fields from a file of tab-separated values, starting with its header.
 
-    It has no quoting, as at TREC and MS MARCO: quotation marks are text. Raises InputError as numbered_lines does, for
-    a row whose number of fields is not the header's, and for a field with doubled quotation marks inside quotation
-    marks, as in CSV.
+    As in TREC's and MS MARCO's files, there is no quoting: quotation marks are text. Raises the errors of
+    numbered_lines, and InputError for a row with more or fewer fields than the header and for fields quoted as in CSV
+    (with doubled quotation marks inside).
     """
     columns = 0
     for number, line in numbered_lines(path):

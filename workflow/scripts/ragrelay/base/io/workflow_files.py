@@ -1,4 +1,4 @@
-"""Locate the workflow's own files, in a checkout or in an installed wheel."""
+"""Locate the workflow's own files, in a checkout or an installed wheel."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[2]
 INSTALLED = PACKAGE / "workflow_files"
-"""The workflow's files in a wheel (setup.py), in folders named as in a checkout."""
+"""The folder with the workflow's files in a wheel (see setup.py), laid out as in a checkout."""
 ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
 OWN = "resources/"
-"""Start of the configuration's paths to the demo's collection and model, and to published tables."""
+"""Prefix of the configuration's paths to the demo's collection and model and to published tables."""
 
 
 def with_own_files(config: Mapping[str, object]) -> dict[str, object]:
-    """Return ``config`` with absolute paths to files of ``resources/`` that the workflow has and the user doesn't."""
+    """Return ``config`` with absolute paths to files in ``resources/`` that the workflow has but the user doesn't."""
     return {key: _replaced(value) for key, value in config.items()}
 
 

@@ -1,5 +1,5 @@
-"""Read YAML strictly: refuse repeated keys (YAML's readers keep the last), anchors that multiply, and numbers that YAML
-reads as other numbers."""
+"""Read YAML strictly: reject repeated keys (YAML readers keep the last), exploding anchors, and numbers that YAML reads
+as different numbers."""
 
 import re
 from pathlib import Path
@@ -10,13 +10,13 @@ import yaml
 from ragrelay.base.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Maximum values and levels of a file. An anchor's values count wherever it is used."""
+"""Maximum number of values and of levels in a file. An anchor's values count wherever it is used."""
 UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*|([1-9][\d_]*(:[0-5]?\d)+|\d[\d_]*(:[0-5]?\d)+\.[\d_]*))", re.ASCII)
-"""Numbers to base 8 or 60 in YAML 1.1, such as 010 and 1:30."""
+"""Numbers that YAML 1.1 reads in base 8 or 60, such as 010 and 1:30."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader that refuses repeated keys of a mapping."""
+    """A safe loader that rejects repeated keys in a mapping."""
 
     def __init__(self, content: bytes, path: Path) -> None:
         super().__init__(content)
@@ -24,7 +24,7 @@ class _Loader(yaml.CSafeLoader):
         self._checked: set[int] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Check the keys, then merge those of ``<<``. Called before a mapping is built, and when another merges it."""
+        """Check the keys, then merge ``<<``. Called before a mapping is built and when another mapping merges it."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
             seen: dict[tuple[str, str], int] = {}
@@ -38,10 +38,10 @@ class _Loader(yaml.CSafeLoader):
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Return the content of the YAML (or JSON) file at ``path``, in plain types.
+    """Return the content of the YAML (or JSON) file at ``path`` as plain Python types.
 
-    Raises InputError for a repeated key, a number that is read as another, and too many values or levels;
-    yaml.YAMLError for invalid YAML.
+    Raises InputError for a repeated key, a number that YAML misreads, and too many values or levels, and yaml.YAMLError
+    for invalid YAML.
     """
     content = Path(path).read_bytes()
     _check_events(path, content)
@@ -53,7 +53,8 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def _check_events(path: str | Path, content: bytes) -> None:
-    """Raise InputError for a number of UNLIKE and for too many values or levels, before the recursive loader reads."""
+    """Raise InputError for a number like UNLIKE or too many values or levels, before the recursive loader reads the
+    file."""
     values, opened, sizes = 0, list[tuple[str | None, int]](), dict[str | None, int]()
     for event in yaml.parse(content, Loader=yaml.CSafeLoader):
         values += isinstance(event, yaml.NodeEvent)
@@ -64,7 +65,7 @@ def _check_events(path: str | Path, content: bytes) -> None:
             mark: Any = event.start_mark
             raise InputError(f"{path}, line {mark.line + 1}", found, "a decimal number, or a text in quotation marks")
         elif isinstance(event, yaml.CollectionStartEvent):
-            sizes[event.anchor] = MOST_VALUES  # refused if it contains itself
+            sizes[event.anchor] = MOST_VALUES  # too many if it contains itself
             opened.append((event.anchor, values))
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
