@@ -11,8 +11,8 @@ TABLE = {
     "queries": integer("queries with answers", "queries"),
     "clusters": integer("number of clusters that the queries form", "clusters"),
     "n_eff": number(
-        "effective number of clusters: equally large clusters with as much information, (sum of sizes)² / sum of "
-        "squares",
+        "effective number of clusters: clusters of equal size that would carry as much information; (sum of sizes)² / "
+        "sum of squared sizes",
         "clusters",
     ),
     "largest": integer("queries in the largest cluster", "queries"),

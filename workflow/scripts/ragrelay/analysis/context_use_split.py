@@ -38,11 +38,11 @@ TABLE = {
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
     "measure": text("the retrieval measure, at k"),
-    "n": integer("queries with a utility, context use and a measure", "queries"),
-    "n_null": integer("queries without one of these", "queries"),
+    "n": integer("queries that have a utility, a context use and a measure", "queries"),
+    "n_null": integer("queries that lack a utility, a context use or a measure", "queries"),
     "mean_context_use": number("mean context use over queries", "nats per token"),
     "mean_text_change": number("mean text change over queries", "0 to 1"),
-    "rho": number("Spearman's correlation between context use and utility over queries", "−1 to 1"),
+    "rho": number("Spearman's rho between context use and utility over queries", "−1 to 1"),
     **INTERVAL,
     "p_value": number("two-sided p-value for a rho of 0, uncorrected"),
     **{f"n_{group}": integer(f"queries in the group “{words}”", "queries") for group, words in GROUP_WORDS.items()},
@@ -51,10 +51,10 @@ TABLE = {
         for group, words in GROUP_WORDS.items()
     },
     "good_from": number(
-        "median of the measure over all retrievers' queries; a context is good if its measure is at least this"
+        "median of the measure over the queries of all retrievers; a context is good if it reaches this value"
     ),
     "used_from": number(
-        "median of context use over all retrievers' queries; a context was used if its context use is at least this",
+        "median of context use over the queries of all retrievers; a context was used if it reaches this value",
         "nats per token",
     ),
     "method": INTERVAL_METHOD,

@@ -59,27 +59,29 @@ TABLE = {
     "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
     "value": number("correlation between the measure and utility over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("queries with both values", "queries"),
+    "n": integer("queries with both a measure and a utility", "queries"),
     "n_null": integer("queries excluded because they have no utility", "queries"),
     "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
     "p_value": number(
         "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
     ),
-    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected; the verdict uses it"),
+    "p_permutation": number(
+        "two-sided p-value of the studentised permutation test that decides the verdict, uncorrected"
+    ),
     "verdict": text(
-        "verdict on rho: `above zero`, `below zero`, `undecided` or `too few queries`; in correlation.csv after Holm's "
-        "correction. Empty for other coefficients"
+        "verdict on rho, in correlation.csv after Holm's correction: `above zero`, `below zero`, `undecided` or `too "
+        "few queries`; empty for r and tau-b"
     ),
     "detectable": number(
-        "smallest |r| or |rho| that is detectable with n queries at α = .05 and 80% power, with the t-test for r and "
-        "the verdict's test (before Holm's correction) for rho"
+        "smallest |r| or |rho| that n queries can detect at α = .05 with 80% power: by the t-test for r, and by the "
+        "verdict's test before Holm's correction for rho"
     ),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
     "remark": text(
-        "why there are too few queries for a verdict, or why the verdict is undecided although p < 0.05 (because of "
-        "Holm's correction, or because the interval includes 0); otherwise empty"
+        "why there are too few queries for a verdict, or why the verdict is undecided although p < 0.05 (either Holm's "
+        "correction or an interval that includes 0); empty if neither applies"
     ),
 }
 SCHEMA = schema_of(TABLE)

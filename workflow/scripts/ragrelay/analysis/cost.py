@@ -12,19 +12,19 @@ from ragrelay.generation.store import KEY, AnswerStore
 ALL = "all"
 TABLE = {
     "retriever": text(
-        "the retriever's name, `zeroshot`, or `all`, which counts each answer once because retrievers share some"
+        "the retriever's name; `zeroshot`; or `all`, where an answer that several retrievers share counts once"
     ),
     "k": integer("passages in the context; empty for all k together", "passages"),
     "answers": integer("distinct answers", "answers"),
-    "prompt_tokens": integer("tokens in the answers' prompts; empty if an endpoint didn't count them", "tokens"),
-    "cached_tokens": integer("prompt tokens served from the prefix cache", "tokens"),
-    "answer_tokens": integer("tokens in the answers", "tokens"),
+    "prompt_tokens": integer("prompt tokens of these answers; empty if an endpoint didn't report them", "tokens"),
+    "cached_tokens": integer("prompt tokens that came from the prefix cache", "tokens"),
+    "answer_tokens": integer("tokens in these answers", "tokens"),
     "device_seconds": number(
-        "seconds that devices spent on the answers, without the engine's start, spread evenly over the engine's "
-        "answers; empty in rows for one k",
+        "device time for these answers, excluding the engine's start; each answer gets an equal share of its engine's "
+        "time; empty in rows for a single k",
         "seconds",
     ),
-    "made_by": text("engines and devices that generated the answers"),
+    "made_by": text("engines and devices that generated these answers"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}

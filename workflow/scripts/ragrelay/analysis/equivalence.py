@@ -47,9 +47,9 @@ TESTED = {
     "low": number("lower end of the 90% interval", "the scorer's"),
     "high": number("upper end of the 90% interval", "the scorer's"),
     "method": INTERVAL_METHOD,
-    "p_not_worse": number("one-sided p-value for a mean difference above −margin, uncorrected"),
-    "p_not_better": number("one-sided p-value for a mean difference below margin, uncorrected"),
-    "p_value": number("uncorrected p-value for equivalence: the larger of the two one-sided p-values"),
+    "p_not_worse": number("one-sided p-value against a mean difference of −margin or less, uncorrected"),
+    "p_not_better": number("one-sided p-value against a mean difference of +margin or more, uncorrected"),
+    "p_value": number("p-value of the equivalence test, uncorrected: the larger of the two one-sided p-values"),
     "reason": REASON,
 }
 COLUMNS = {
@@ -61,9 +61,11 @@ COLUMNS = {
     "reason": REASON,
     "p_difference": number("two-sided p-value for a mean difference of 0, uncorrected"),
     "p_difference_bonferroni": number("p_difference times the number of retrievers tested in the cell, at most 1"),
-    "verdict_level": number("level of the verdict's interval; a cell's intervals hold jointly at 95%"),
-    "verdict_low": number("lower end of the verdict's interval", "the scorer's"),
-    "verdict_high": number("upper end of the verdict's interval", "the scorer's"),
+    "verdict_level": number(
+        "level of the interval behind the verdict; all such intervals in a cell hold together at 95%"
+    ),
+    "verdict_low": number("lower end of the interval behind the verdict", "the scorer's"),
+    "verdict_high": number("upper end of the interval behind the verdict", "the scorer's"),
     "stands": STANDS,
     "remark": REMARK,
 }

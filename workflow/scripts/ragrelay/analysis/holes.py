@@ -29,9 +29,9 @@ TABLE: Columns = {
     "labelling": text(f"labels assumed for unjudged passages: `{NONE}` (the row in relay.csv), `{ALL}`, or the "
         f"labelling that gives the `{LOWEST}` or `{HIGHEST}` found"),
     "share_unjudged": number("share of unjudged passages in the rankings' contexts", "0 to 1"),
-    "holes": integer("unjudged passages (holes), counted once per query", "passages"),
-    "relevant": integer("unjudged passages that are assumed relevant", "passages"),
-    "grade": integer("label of a passage that is assumed relevant: the dataset's lowest reference grade"),
+    "holes": integer("unjudged passages (holes) in these contexts, each counted once per query", "passages"),
+    "relevant": integer("unjudged passages that the labelling assumes to be relevant", "passages"),
+    "grade": integer("label of the passages assumed to be relevant, which is the dataset's lowest reference grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
     "reason": REASON,
 }  # fmt: skip

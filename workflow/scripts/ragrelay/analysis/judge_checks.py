@@ -25,17 +25,17 @@ from ragrelay.base.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 
 TABLE = {
     "check": text(ABOUT),
-    "value": number("mean over queries of the score after the change minus the score before it; for `length`, "
-                    "Spearman's rho between score and words over answers or passages"),
+    "value": number("mean over queries of the score after the change minus the score before; for `length`, Spearman's "
+                    "rho between the score and the number of words, over answers or passages"),
     **INTERVAL,
     "p_value": number("p-value for a mean change of 0; empty for `length`"),
-    "n": integer("answers or passages", "answers or passages"),
-    "n_queries": integer("queries with these answers or passages", "queries"),
-    "mean_score": number("mean score without the change", "the scorer's"),
-    "mean_words": number("mean length in words without the change", "words"),
-    "judgements": integer("questions about these answers or passages", "questions"),
-    "share_other_word": number("share of these questions whose likeliest word differs after the change; empty for "
-                               "`length`"),
+    "n": integer("answers or passages that were checked", "answers or passages"),
+    "n_queries": integer("queries that these answers or passages belong to", "queries"),
+    "mean_score": number("mean score before the change", "the scorer's"),
+    "mean_words": number("mean number of words before the change", "words"),
+    "judgements": integer("questions to the judge about these answers or passages", "questions"),
+    "share_other_word": number("share of these questions for which the change alters the likeliest reply word; empty "
+                               "for `length`"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -43,8 +43,8 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of judge_checks.csv of a scorer."""
 PASSAGE_COLUMNS = {
     "dataset": STUDY_PART["dataset"],
-    "source": text("annotation source"),
-    "judge": text("the generator that it asks"),
+    "source": text("the annotation source whose labels are checked"),
+    "judge": text("the generator that serves as the judge"),
     **TABLE,
     **adjusted(),
 }

@@ -9,17 +9,17 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
     "n": integer("answers (queries × seeds), including missing answers", "answers"),
-    "mean_tokens": number("mean length of answers that aren't missing", "tokens"),
-    **{name: number(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
+    "mean_tokens": number("mean number of tokens in the answers that aren't missing", "tokens"),
+    **{name: number(f"{at:.0%} quantile of the number of tokens", "tokens") for name, at in QUANTILES.items()},
     "stop": integer("answers that ended at a stop string or at the model's end-of-text token", "answers"),
-    "length": integer("answers cut at max_tokens", "answers"),
+    "length": integer("answers that max_tokens cut off", "answers"),
     "other": integer(
-        "answers with another or unknown end; none of these three counts includes missing answers",
+        "answers that ended in another way or for an unknown reason; like `stop` and `length`, without missing answers",
         "answers",
     ),
-    "blank": integer("answers with nothing but white space", "answers"),
+    "blank": integer("answers that consist of whitespace only", "answers"),
     "several": integer("queries with answers for several seeds", "queries"),
-    "alike": integer("queries with the same text for all seeds", "queries"),
+    "alike": integer("queries whose answers are identical for all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""

@@ -13,9 +13,11 @@ from ragrelay.generation.answer_files import CONTEXT, read_answers
 NO_POSITION = 0
 TABLE = {
     **CELL_COLUMNS,
-    "relevant": text("`any number` of relevant passages in the context, or `exactly one`"),
-    "position": integer("position of a relevant passage in the prompt, from 1; 0 if the context has none"),
-    "n": integer("queries", "queries"),
+    "relevant": text("how many relevant passages the contexts may have: `any number` or `exactly one`"),
+    "position": integer(
+        "position of a relevant passage in the prompt, counted from 1; 0 for contexts without a relevant passage"
+    ),
+    "n": integer("queries with such a context", "queries"),
     "mean_utility": number("mean utility over these queries"),
     **INTERVAL,
 }

@@ -31,31 +31,32 @@ FITTED = 3
 """Coefficients of an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
 TABLE = {
-    "retrievers": text("two rankings, or `all rankings`, which uses all pairs"),
+    "retrievers": text("the pair of rankings, or `all rankings`, which combines all pairs"),
     "ordering": text("how the context is laid out in the prompt"),
-    "k": integer("passages in the context; empty for all k together, each with the same weight", "passages"),
+    "k": integer("passages in the context; empty in rows that average over all k, with equal weights", "passages"),
     "references": REFERENCES,
     "measure": text("the retrieval measure, at k"),
-    "adjusted": boolean("whether both differences are adjusted for P₀ and for the query's mean measure over the "
-        "rankings"),
-    "n": integer("queries whose contexts differ in at least one pair that is used, or in any pair if none is used",
+    "adjusted": boolean("whether the differences in P and in the measure are adjusted for P₀ and for the query's mean "
+        "measure over the rankings"),
+    "n": integer("queries whose contexts differ in at least one pair that counts, or in any pair if none counts",
                  "queries"),
-    "n_eff": number("effective number of these queries, by their share of the measure's sum of squares", "queries"),
-    "share_same": number("share of queries for which both rankings give the same context, among queries with P and a "
-        "measure for both; for `all rankings`, over all pairs", "0 to 1"),
-    "slope": number("how much the difference in P grows per unit of difference in the measure, both centred over the "
-        "pair's queries; on unseen references, P − P₀ replaces P", UNIT),
+    "n_eff": number("effective number of these queries, weighted by their share of the measure's sum of squares",
+                    "queries"),
+    "share_same": number("share of queries for which both rankings give the same context, among the queries that have "
+                         "P and a measure for both; for `all rankings`, over all pairs", "0 to 1"),
+    "slope": number("slope of the difference in P on the difference in the measure, both centred over the pair's "
+                    "queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
     "p_value": number("two-sided p-value for a slope of 0, with the query as the unit"),
-    "r": number("correlation between the two differences; unlike the slope, it shrinks when the measure varies less",
+    "r": number("correlation between the two differences; unlike the slope, it is smaller if the measure varies less",
                 "−1 to 1"),
-    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
+    "verdict": text("verdict on the slope: `above zero`, `below zero`, `undecided` or `too few queries`"),
     "reason": REASON,
-    "reliability": number("share of the sum of squared differences in P that isn't noise from the seeds",
+    "reliability": number("share of the squared differences in P that isn't noise from the seeds",
                           "0 to 1"),
     "r_corrected": number("r divided by the square root of the reliability", "−1 to 1"),
-    "reason_corrected": text("why there is no corrected r; empty if there is one, or if there is no r"),
+    "reason_corrected": text("why r exists but r_corrected does not; otherwise empty"),
 }  # fmt: skip
 UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
 """The adjusted row's reason if no query has P_0."""

@@ -39,28 +39,31 @@ CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 TABLE = {
     "mark": text(
-        "†: comparison with the reference retriever in descending order; ‡: comparison of descending with ascending "
-        "order"
+        "the comparison: † with the reference retriever, in descending order; ‡ of descending with ascending order"
     ),
     **CELL_COLUMNS,
-    "against_retriever": text("the other cell's retriever"),
-    "against_ordering": text("the other cell's ordering"),
-    "quantity": text("`p` or `utility`"),
+    "against_retriever": text("retriever of the other cell"),
+    "against_ordering": text("ordering of the other cell"),
+    "quantity": text("the quantity that is compared: `p` or `utility`"),
     "n": integer("queries with a value in both cells", "queries"),
     "n_unpaired": integer("queries with a value in only one cell", "queries"),
     "same_references": boolean("whether both cells were scored against the same references"),
     "mean_difference": number("mean over queries of the cell's value minus the other cell's"),
     **INTERVAL,
     "sd_difference": number("standard deviation of the differences over queries"),
-    "detectable_difference": number("smallest mean difference that is detectable at α = .05 with 80% power"),
-    "d_z": number("Cohen's d_z: mean difference / sd_difference", "standard deviations"),
-    "d_z_low": number("lower end of its 95% interval", "standard deviations"),
-    "d_z_high": number("upper end of its 95% interval", "standard deviations"),
-    "t": number("Student's t of the paired test"),
+    "detectable_difference": number(
+        "smallest mean difference that n queries with this standard deviation can detect at α = .05 with 80% power"
+    ),
+    "d_z": number("Cohen's d_z: mean_difference / sd_difference", "standard deviations"),
+    "d_z_low": number("lower end of the 95% interval for d_z", "standard deviations"),
+    "d_z_high": number("upper end of the 95% interval for d_z", "standard deviations"),
+    "t": number("t statistic of the paired t-test"),
     "p_value": number("two-sided p-value of the paired t-test, uncorrected"),
     "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
     "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),
-    "permutations": integer("number of random sign flips; with few queries, all possible sign flips", "permutations"),
+    "permutations": integer(
+        "random sign flips in the permutation test; if fewer flips are possible, it uses them all", "permutations"
+    ),
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)
@@ -70,7 +73,7 @@ COLUMNS = {
     **{name: column for name, column in TABLE.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name not in TEST_FAMILY},
     **TEST_FAMILY,
-    "significant": boolean("whether the uncorrected p_value is below 0.05, as in Tian et al."),
+    "significant": boolean("whether p_value is below 0.05, without a correction, as in Tian et al."),
     "reason": REASON,
 }
 """Columns of significance.csv."""

@@ -11,12 +11,12 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with at least two seeds", "queries"),
-    "q25": number("first quartile, over queries, of the standard deviation of P over seeds", "the scorer's"),
-    "median": number("the median over queries", "the scorer's"),
-    "q75": number("the third quartile over queries", "the scorer's"),
+    "q25": number("first quartile over queries of the standard deviation of P between seeds", "the scorer's"),
+    "median": number("median over queries of the standard deviation of P between seeds", "the scorer's"),
+    "q75": number("third quartile over queries of the standard deviation of P between seeds", "the scorer's"),
     "n_zero": integer(
-        "answer–reference pairs whose F1 is set to 0 because bert-score's formula makes a positive F1 from a negative "
-        "precision or recall; empty for a measure with one value",
+        "answer–reference pairs whose F1 is set to 0 because bert-score's formula would turn a negative precision or "
+        "recall into a positive F1; empty for scorers with a single value per pair",
         "pairs",
     ),
 }

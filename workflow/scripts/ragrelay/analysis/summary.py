@@ -23,26 +23,24 @@ TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries in the cell", "queries"),
     "mean_p": number(
-        "mean P over queries with P and P₀; P is the score of an answer against its references", "the scorer's"
+        "mean P over queries that have P and P₀; P is the answer's score against its references", "the scorer's"
     ),
-    "mean_p0": number(
-        "mean P₀ over queries with P and P₀; P₀ is the score of the answer without context", "the scorer's"
-    ),
+    "mean_p0": number("mean P₀ over queries that have P and P₀; P₀ is the zero-shot answer's score", "the scorer's"),
     "mean_utility": number("mean utility over queries: (P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "median_utility": number("median utility over queries"),
-    "n_null": integer("queries without a utility, because they lack P or a P₀ above 0", "queries"),
+    "n_null": integer("queries without a utility, because P is missing or P₀ is not above 0", "queries"),
     "n_low_p0": integer("queries with a P₀ below 0.1", "queries"),
-    "n_without_results": integer("queries without retrieval results; their P is P₀", "queries"),
-    "share_best_in_context": number("share of answers whose best reference was in their own context", "0 to 1"),
+    "n_without_results": integer("queries for which the retriever found nothing, so that their P is P₀", "queries"),
+    "share_best_in_context": number("share of answers whose best-matching reference was in the context", "0 to 1"),
     "reason": REASON,
 }
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "share_unjudged": number("share of passages in the contexts that have no judgement for their query", "0 to 1"),
-    "{measure}": number("mean over queries of each retrieval measure in the grid, at k"),
+    "share_unjudged": number("share of the passages in the contexts that are unjudged for their query", "0 to 1"),
+    "{measure}": number("mean over queries of this retrieval measure at k; one column for each measure in the grid"),
 }
 """Columns of utility.csv."""
 BY_QUERY = (*INTERVAL, "method")

@@ -16,20 +16,21 @@ KEYS = ["ordering", "k", "references", "qid"]
 COLUMNS = {
     **CELL_COLUMNS,
     "qid": QID,
-    "p": number("P: mean over seeds of the answer's score against its references", "the scorer's"),
-    "p0": number("P₀: mean over seeds of the score of the answer without context", "the scorer's"),
+    "p": number("P: the answer's score against its references, averaged over seeds", "the scorer's"),
+    "p0": number("P₀: the zero-shot answer's score, averaged over seeds", "the scorer's"),
     "utility": number("(P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute; empty if P or P₀ is missing, or "
         "if utility is relative and P₀ is not above 0"),
-    "best_in_context": number("share of seeds whose best reference was in the context", "0 to 1"),
+    "best_in_context": number("share of seeds for which the answer's best-matching reference was in the context",
+                              "0 to 1"),
     "n_references": integer("the query's references in the set", "references"),
     "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",
                              "references"),
-    "n_seeds": integer("seeds with a score", "seeds"),
-    "without_results": boolean("whether nothing was found for the query, so its P is P₀"),
-    "context_use": number("the gain in log-probability per token from the context, as a mean over seeds; empty without "
-                          "`context_use`", "nats per token"),
-    "text_change": number("1 − F1 between the words of the answer and of the answer without context, as a mean over "
-                          "seeds; empty without `context_use`", "0 to 1"),
+    "n_seeds": integer("seeds for which the answer has a score", "seeds"),
+    "without_results": boolean("whether the retriever found nothing for the query, so that P is P₀"),
+    "context_use": number("how much the context raises the answer's log-probability per token, averaged over seeds; "
+                          "empty without `context_use`", "nats per token"),
+    "text_change": number("1 − F1 between the words of the answer and of the zero-shot answer, averaged over seeds; "
+                          "empty without `context_use`", "0 to 1"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

@@ -29,18 +29,18 @@ LARGEST_SHARE = 1 - 1e-12
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("queries with a score", "queries"),
-    "n_single": integer("queries with only one score", "queries"),
-    "n_scores": integer("scores (queries × seeds)", "scores"),
+    "n_single": integer("queries with a single score", "queries"),
+    "n_scores": integer("scores: one per query and seed", "scores"),
     "n_seeds": number("seeds per query; if the number varies, its harmonic mean", "seeds"),
-    "mean_p": number("mean P over queries, after averaging each query over its seeds", "the scorer's"),
+    "mean_p": number("mean over queries of P, which is averaged over each query's seeds first", "the scorer's"),
     "variance_queries": number("variance component of P between queries", "the scorer's²"),
     "variance_seeds": number("variance component of P between a query's seeds", "the scorer's²"),
-    "share_seeds": number("the seeds' share of the variance in single scores", "0 to 1"),
-    "standard_error_seeds": number("standard error of the cell's mean P due to the seeds", "the scorer's"),
+    "share_seeds": number("share of the variance of a single score that is due to seeds", "0 to 1"),
+    "standard_error_seeds": number("the part of mean P's standard error that is due to seeds", "the scorer's"),
     "reliability_one": number("reliability of a query's score with one seed", "0 to 1"),
-    "reliability": number("reliability of the queries' means over their seeds, ICC(1, s)", "0 to 1"),
+    "reliability": number("reliability of a query's mean over its seeds, ICC(1, s)", "0 to 1"),
     **INTERVAL,
-    "seeds_for_reliable": integer("number of seeds needed for a reliability of 0.9 (Spearman-Brown)", "seeds"),
+    "seeds_for_reliable": integer("seeds needed for a reliability of 0.9 (Spearman–Brown)", "seeds"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }
@@ -48,7 +48,9 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "reliability_utility": number("reliability of a query's utility, from the noise of P and P₀ over seeds", "0 to 1"),
+    "reliability_utility": number(
+        "reliability of a query's utility, given how much P and P₀ vary between seeds", "0 to 1"
+    ),
 }
 """Columns of variance.csv."""
 

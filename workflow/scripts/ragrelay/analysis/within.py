@@ -32,19 +32,25 @@ METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
     "ordering": text("how the context is laid out in the prompt, or `all`"),
-    "k": integer("passages in the context; empty for all k together", "passages"),
+    "k": integer("passages in the context; empty in rows for all k together", "passages"),
     "references": REFERENCES,
     "measure": text("the retrieval measure, at k"),
-    "retrievers": text("which retrievers' contexts are compared within a query: `all`, `without oracles` or `doses`"),
-    "n_retrievers": integer("retrievers that are compared", "retrievers"),
-    "r": number("repeated-measures correlation between the measure and P; on unseen references, P − P₀", "−1 to 1"),
+    "retrievers": text(
+        "which retrievers' contexts are compared for the same query: `all`, `without oracles` or `doses`"
+    ),
+    "n_retrievers": integer("retrievers whose contexts are compared", "retrievers"),
+    "r": number(
+        "repeated-measures correlation between the measure and P; on unseen references, P − P₀ replaces P", "−1 to 1"
+    ),
     **INTERVAL,
     "p_value": number("two-sided p-value for an r of 0, with the query as the unit"),
-    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
+    "verdict": text("verdict on r: `above zero`, `below zero`, `undecided` or `too few queries`"),
     "n_queries": integer(
         "queries whose contexts differ in the measure or in P, for at least one ordering and k", "queries"
     ),
-    "n": integer("their values of P, one per retriever, ordering, k and query, averaged over seeds", "values"),
+    "n": integer(
+        "values of P for these queries: one per retriever, ordering, k and query, averaged over seeds", "values"
+    ),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

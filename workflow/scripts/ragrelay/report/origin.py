@@ -16,11 +16,13 @@ from ragrelay.report.display.tables import Column, Table
 from ragrelay.report.study import ReportedStudy
 
 LEFT_OUT = {
-    "stage": text("the stage: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"),
+    "stage": text(
+        "the stage that counted it: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"
+    ),
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
-    "count": integer("how often"),
-    "detail": text("which items, as far as known; JSON unless it is a text"),
+    "count": integer("how many times this happened"),
+    "detail": text("the items concerned, if they are recorded; JSON unless it is plain text"),
 }
 MIXED = {
     "engines": "engines or devices",

@@ -21,9 +21,11 @@ COLUMNS = {
     "quantity": text("`utility` or `p`: the quantity whose mean is `value`"),
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
-    "value": number("mean over queries"),
-    "marks": text("† and ‡, if their tests in significance.csv are significant"),
-    "best": boolean("whether no row with the same quantity, references and k has a higher printed value"),
+    "value": number("mean of the quantity over queries"),
+    "marks": text("† or ‡ for each test in significance.csv that is significant"),
+    "best": boolean(
+        "whether this is the highest printed value among the rows with the same quantity, references and k"
+    ),
 }
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3

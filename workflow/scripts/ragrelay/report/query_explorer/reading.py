@@ -25,13 +25,13 @@ BLOCK = {
     "block": text("title of a block below the query's contexts"),
     "title": text("title of a row in the block; rows with equal titles and texts are merged"),
     "text": text("text below the row's title, such as a query; empty if there is none"),
-    "retriever": text("retriever of one list of passages in the row"),
-    "note": text("facts about this list"),
+    "retriever": text("the retriever that returned this list of passages"),
+    "note": text("a note on this list"),
     "passages": Column(pl.List(pl.Struct({"docno": pl.String, "label": pl.Int64, "text": pl.String})),
-                       "the list's passages in prompt order; the label is empty if unjudged"),
+                       "the passages in the list, in prompt order; an unjudged passage's label is empty"),
     **{name: COLUMNS[name] for name in ("seed", "answer", "finish_reason", "answer_tokens")},
     "scores": Column(pl.List(pl.Struct({"references": pl.String, "p": pl.Float64})),
-                     "the answer's score with each reference set"),
+                     "the answer's score against each reference set"),
 }  # fmt: skip
 """Columns of blocks, in the order of the page; one row per answer."""
 File = str | Path
