@@ -349,9 +349,9 @@ def test_a_study_does_not_differ_from_itself(tmp_path: Path):
     compare(tmp_path, study, study)
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     for said in (
-        "<p>The configurations are equal.</p>",
-        "<p>Queries, judgements, gold answers, runs, labels and corpus are equal.</p>",
-        "<p>Software and answers’ fingerprints are equal.</p>",
+        "<p>The configurations are identical.</p>",
+        "<p>Queries, judgements, gold answers, runs, labels and corpus are identical.</p>",
+        "<p>Software and answer fingerprints are identical.</p>",
         f'<th scope="row">results</th><td data-title="one">{study}</td><td data-title="one">{study}</td>',
         '<th scope="row">commit of ragrelay</th><td data-title="one">abc</td><td data-title="one">abc</td>',
     ):
@@ -371,8 +371,8 @@ def test_other_seeds_are_told_above_the_answer(tmp_path: Path):
     path.write_text(json.dumps(provenance), encoding="utf-8")
     compare(tmp_path, *sides)
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
-    assert "P is a mean over 3 seeds (1, 2 and 3) in two and over 2 seeds (1 and 3) in one: " in page
-    assert "because answers are sampled, this alone changes P" in page
+    assert "P is a mean over 3 seeds (1, 2 and 3) in two but over 2 seeds (1 and 3) in one. " in page
+    assert "Answers are sampled, so this difference alone changes P." in page
 
 
 def test_each_study_s_own_answers_are_on_the_page(tmp_path: Path):
@@ -447,7 +447,7 @@ def test_queries_whose_text_or_judgements_changed_are_not_tested(tmp_path: Path)
     pl.read_parquet(queries).reverse().write_parquet(queries)
     rows = compare(tmp_path, before, after)
     assert {(row["n"], row["n_unpaired"]) for row in rows if row["quantity"] == "p"} == {("20", "0")}
-    assert "labels and corpus are equal" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "labels and corpus are identical" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
     qids = pl.read_parquet(queries)["qid"].sort().to_list()
     changed = pl.col("qid") == qids[0]
     pl.read_parquet(queries).with_columns(
@@ -508,7 +508,7 @@ def test_equal_rankings_of_paired_retrievers_do_not_differ(tmp_path: Path):
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "run bm25 of demo" in page
     headings = [cell.text_content().strip() for cell in html.fromstring(page).xpath("//table//th")]
-    assert "p, verdict" in headings and "The verdict uses “p, verdict”" in page
+    assert "p, verdict" in headings and "The verdict follows from “p, verdict”" in page
 
 
 def test_passages_that_a_retriever_brings_are_data(tmp_path: Path):

@@ -97,7 +97,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     ]
     of_words = ("better", "worse", "undecided", "too few queries", "still")
     count = {word: [key for key in once if words[key] == word] for word in of_words}
-    few = f"too few {len(count['too few queries'])}" if count["too few queries"] else ""
+    few = f"{len(count['too few queries'])} too few" if count["too few queries"] else ""
     kept = [f"{sum(holm[key] < 0.05 for key in count[word])} {word}" for word in ("better", "worse")]
     n = {word: len(keys) for word, keys in count.items()}
     by_chance = chance(sum(map(len, tested.values())))
@@ -109,7 +109,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     claims = [
         f"{joined(said)} nrel {fallen}",
         f"{joined(doubled)} nrel",
-        f"{len(once)} better {n['better']} worse {n['worse']} undecided {n['undecided']} {few} {n['still']} "
+        f"{len(once)} better {n['better']} worse {n['worse']} {n['undecided']} undecided {few} {n['still']} "
         f"{joined(kept)} {by_chance} {remark([len(falls)] if falls else [])}",
     ]
     agree(found.sentences, claims, names)
@@ -214,7 +214,7 @@ def test_a_title_that_says_which_queries_and_retrievers_it_counts_is_approved() 
         rows = queries.filter(pl.col("retriever").is_in(names), pl.col("qid").is_in(qids[:n].implode()))
         others = [(f"new{place}", "after") for place in range(left_out)]
         compared = Compared(pair, ["lenient"], {}, rows, paired_tests(rows), others)
-        return comparison_answer(compared, "one", "two").strong.partition(":")[0]
+        return comparison_answer(compared, "one", "two").strong.partition(";")[0]
 
     assert title(["bm25"], 0, n=1) == "P changed for 1 of 1 query"
     titles = [

@@ -120,7 +120,7 @@ def test_the_page_says_what_each_changed_and_is_approved(three: tuple[Path, pl.D
     [of_bm25] = [row for row in cells if row[0] == "bm25"]
     assert of_bm25[1] == "–" and [cell.startswith(mean[name]) for name, cell in zip(mean, of_bm25[2:], strict=True)]
     heads = texts("//h1|//h2|//table[@id='differing']//th")
-    assert "Data, by number and hash of their rows" not in heads, "the same data"
+    assert "Data (number of rows and their hash)" not in heads, "the same data"
     shown = [*heads, *map(" | ".join, cells), *texts("//*[@class='said']"), *texts("//section[@id='changes']/p")]
     approve(APPROVED / "several.txt", shown)
 

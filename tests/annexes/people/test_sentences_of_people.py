@@ -110,13 +110,15 @@ def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_fe
     )
     answer = of_people.people_answer(replace(study, tables={**study.tables, "people_comparisons": better}))
     assert answer.question == "Would a person say so?"
-    assert answer.strong.startswith("good follows people better than wordy, over answers (ρ = 0.9")
+    assert answer.strong.startswith("good correlates better with human scores than wordy (over answers, ρ = 0.9")
     agreement = study["people_agreement"].filter(scorer="good")
     tables = {**study.tables, "people_agreement": agreement}
     alone = replace(study, tables=tables, params={**study.params, "scorers": ["good"]})
-    assert of_people.people_answer(alone).strong.startswith("Over answers, good and people correlate with ρ = 0.9")
+    assert of_people.people_answer(alone).strong.startswith(
+        "Over answers, good correlates with human scores at ρ = 0.9"
+    )
     none = replace(study, tables={**study.tables, "people_agreement": agreement.clear()})
-    assert of_people.people_answer(none).strong == "People scored too few answers to say"
+    assert of_people.people_answer(none).strong == "Too few human scores to say"
 
 
 def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path) -> None:
@@ -128,13 +130,13 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
         of_people.people_answer(replace(study, tables={**study.tables, "people_comparisons": pl.concat(tables)})).strong
         for tables in ([compared], more)
     ]
-    assert answers[0].startswith("good follows people better than wordy")
-    assert answers[1].startswith("We do not know which scorer follows people best; good has the highest ρ")
+    assert answers[0].startswith("good correlates better with human scores than wordy")
+    assert answers[1].startswith("We do not know which scorer correlates best with human scores; good has the")
 
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections scored by people give one, over queries.")
+    assert remark.endswith("the sections with scorer people give one, over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
 
@@ -142,16 +144,16 @@ def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_pa
 def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -> None:
     """Where one answer has no score, its comparisons are not among them; of many, the first are named."""
     study = study_of(tmp_path, 60, queries=12)
-    table, gain = study["people_estimates"], "bm25 against answers without context"
+    table, gain = study["people_estimates"], "bm25 compared with no context"
 
     def remark(estimates: pl.DataFrame) -> str:
         return of_people.people_answer(replace(study, tables={**study.tables, "people_estimates": estimates})).remark
 
     lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
     some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
-    assert some.startswith(f"People scored all answers of {gain} (lm1, k = 3, descending order), which have no")
+    assert some.startswith(f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). There")
     many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
-    assert many.count(" against ") == 3 and "and 3 other comparisons, which have no interval" in many
+    assert many.count(" compared with ") == 3 and "and 3 others. There is no interval" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:
@@ -170,6 +172,7 @@ def test_different_people_are_warned_of(tmp_path: Path) -> None:
     assert study["people_estimates"].filter(quantity="P")["low"].null_count() == 0
     (warning,) = of_people.people_warnings(study)
     assert warning.startswith(
-        "In 3 comparisons of answers on demo, different people scored the two cells: a0 gave 100%"
+        "In 3 comparisons on demo, different people scored the two cells. Example (lm1, k = 3, bm25 compared with no "
+        "context): a0 gave 100%"
     )
     assert of_people.people_warnings(study_of(tmp_path, 50, assessors=2)) == []

@@ -133,7 +133,7 @@ def test_the_agreement_that_was_drawn_is_found(track: Track) -> None:
 
 def test_the_page_says_so_and_has_a_signature(track: Track) -> None:
     page = (track.study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "Would a person say so?" in page and "judge and people correlate with ρ = " in page
+    assert "Would a person say so?" in page and "judge correlates with human scores at ρ = " in page
     provenance = json.loads((track.study.results / "report/provenance.json").read_text(encoding="utf-8"))
     assert "scores people, theirs" in provenance["data"]["small"]
     crate = json.loads((track.study.results / "ro-crate-metadata.json").read_text(encoding="utf-8"))

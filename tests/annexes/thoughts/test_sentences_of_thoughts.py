@@ -121,12 +121,12 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         said = {name: counted.verdict(values) for name, values in lead.items()}
         by_word = {word: [n for n in others if said[n] == word] for word in WORDS}
         named = "" if against == "zeroshot" else against
-        left = [*by_word["undecided"], *by_word["too few"]]
+        left = [joined([word, *by_word[word]]) for word in ("undecided", "too few") if by_word[word]]
         fallen = [n for n in others if counted.undone((n, "descending", 5), against)]
         remark = f" would overturn {joined(fallen)}" if fallen else ""
         if by_word["more"] or by_word["fewer"]:
             groups = [f"{word} {joined(by_word[word])}" for word in ("more", "fewer") if by_word[word]]
-            answer = f"demo-lm {joined(groups)} {named} {joined(left)} undecided{remark}"
+            answer = f"demo-lm {joined(groups)} {named} {joined(left)}{remark}"
         else:
             answer = f"undecided demo-lm {joined(others)} {named}"
         if not any(map(len, lead.values())):
@@ -138,8 +138,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
             shown = [
                 f"{n} {tokens(lead[n].mean(), between(lead[n]))}{counted.beside((n, 'descending', 5))}" for n in names
             ]
-            first = [word] if word in ("more", "fewer") else []
-            parts += [joined([*first, *shown, *([] if first else [word])])] if names else []
+            parts += [joined([word, *shown])] if names else []
         mean = float(np.mean(list(counted.means(here).values())))
         claimed.append(
             f"demo demo-lm descending 5 {named} {tokens(mean)}{counted.beside(here)} "
@@ -158,7 +157,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
             expected = chance(len(words)).replace("fewer than", "fewer")
             claimed.append(
                 f"{named} more {words.count('more')} {len(words)} fewer {words.count('fewer')} "
-                f"{words.count('undecided')} undecided{few} {kept[0]} more {kept[1]} fewer {expected}"
+                f"{words.count('undecided')} undecided{few} more {kept[0]} fewer {kept[1]} {expected}"
             )
     rows = [row for cell in counted.once for row in counted.cells[cell]]
     unknown = sum(count is None and end != "none" for _, count, end in rows)
@@ -212,7 +211,7 @@ def test_a_reference_that_knows_the_judgements_is_said_to() -> None:
     kinds = {**grid["kinds"], study.primary["reference"]: "oracle"}
     judged = replace(study, params={**study.params, "grid": {**grid, "kinds": kinds}})
     said = [of_thoughts.thought_answer(judged).sentence, *of_thoughts.thought_sentences(judged)]
-    known = f"with {study.primary['reference']} (of kind oracle, which uses the judgements)"
+    known = f"with {study.primary['reference']} (an oracle: it uses the judgements)"
     assert known in said[0] and sum(known in one for one in said) >= 2
     approve(APPROVED / "against-an-oracle.txt", said)
 

@@ -52,7 +52,7 @@ def render(folder: Path, *studies: ThoughtStudy) -> str:
 def test_the_part_is_on_the_page_with_its_figure_tables_and_warning(tmp_path: Path) -> None:
     page = render(tmp_path, study_of(made(budget=250)), study_of(made(), dataset="other", generator=HOSTILE))
     assert '<a href="#thoughts">Thoughts</a>' in page
-    assert "Does a worse context cost more thought?" in page and "2604.01161" in page
+    assert "Does the model think longer with a worse context?" in page and "2604.01161" in page
     warning = "605 of 2,117 thoughts of demo-lm on demo were cut at the budget or did not end (29%)"
     assert page.count(warning) == 1 and page.index(warning) < page.index('id="thoughts"'), "above all answers"
     anchors = [
@@ -137,7 +137,7 @@ def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> N
         assert cells[name]["budget"] == (own["thought_end"] == "budget").sum()
     compared = pl.read_csv(described / "thought_differences.csv").select("retriever", "against_retriever").rows()
     assert compared == [("bm25", "zeroshot"), ("rel", "zeroshot"), ("bm25", "rel")]
-    assert "Does a worse context cost more thought?" in page.read_text(encoding="utf-8")
+    assert "Does the model think longer with a worse context?" in page.read_text(encoding="utf-8")
     assert (study.results / "report/figures/thoughts_small_smollm2.svg").is_file()
     explored = (study.results / "report/explorer/small_smollm2_minilm").glob("*.js")
     assert all('"thoughts":[' in path.read_text(encoding="utf-8") for path in explored)

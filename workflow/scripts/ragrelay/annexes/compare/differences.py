@@ -11,16 +11,16 @@ from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.display.numbers import MISSING
 from ragrelay.report.display.outputs import resolve
 
-CONFIGURATION, DATA = "Configuration", "Data, by number and hash of their rows"
-SOFTWARE = "Software and answers’ fingerprints"
+CONFIGURATION, DATA = "Configuration", "Data (number of rows and their hash)"
+SOFTWARE = "Software and answer fingerprints"
 EQUAL = {
-    CONFIGURATION: "The configurations are equal.",
-    DATA: "Queries, judgements, gold answers, runs, labels and corpus are equal.",
-    SOFTWARE: "Software and answers’ fingerprints are equal.",
+    CONFIGURATION: "The configurations are identical.",
+    DATA: "Queries, judgements, gold answers, runs, labels and corpus are identical.",
+    SOFTWARE: "Software and answer fingerprints are identical.",
 }
-"""The page's sentence that replaces the rows under a heading."""
+"""The sentence that the page shows instead of a table if nothing under a heading differs."""
 NAMED = ("retrievers", "generators", "scorers", "datasets")
-"""Sections of the catalogue. An entry that a study lacks is one row."""
+"""Sections of the catalogue; an entry that a study lacks gets a single row."""
 WHAT = ("run", "passages of", "processor of")
 """Kinds of data of a retriever."""
 FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
@@ -89,7 +89,7 @@ def _flattened(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _data(side: SideStudy) -> dict[str, str]:
-    """Return number and hash of each kind of data, by its dataset's and retriever's names in the first study."""
+    """Return each kind of data's row count and hash, keyed by the first study's dataset and retriever names."""
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
     named = {own: first for first, own in side.retrievers}
     taken = {name: f"{name} (no counterpart)" for name in named.values()} | named

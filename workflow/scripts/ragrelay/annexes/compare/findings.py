@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 NAMES = {"p": "P", "utility": "utility"}
 BY_VERDICT = {
-    BETTER: "P is better for",
-    WORSE: "P is worse for",
-    UNDECIDED: "it is undecided for",
-    TOO_FEW: "there are too few queries to say for",
+    BETTER: "P is better with",
+    WORSE: "P is worse with",
+    UNDECIDED: "undecided with",
+    TOO_FEW: "too few queries with",
 }
 Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Say how many queries changed in the cell that the page shows first, and which study's answers are better."""
+    """Say for how many queries P changed in the cell that the page shows first, and whose answers are better."""
     heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
@@ -41,18 +41,18 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
-    numbers = f"P changes by {change} with {row['retriever']} ({shown_first(compared)})"
-    numbers = ", ".join(filter(None, [numbers, counts(row)]))
+    numbers = f"mean P changes by {change} with {row['retriever']} ({shown_first(compared)})"
+    numbers = "; ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
     strong = f"answers in {after} are {' and '.join(verdicts)}" if verdicts else (
-        f"too few to say whether answers in {after} or {before} are better" if few else
+        f"too few per retriever to say whether answers in {after} or {before} are better" if few else
         f"we do not know whether answers in {after} or {before} are better")  # fmt: skip
-    changed = f"P changed for {_changed(compared)}{scope}: {strong}"
+    changed = f"P changed for {_changed(compared)}{scope}; {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
 
 
 def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
-    """Name the retrievers with which P changed, or with ``none``, and say how to compare the others, if any."""
+    """Name the retrievers with which P changed (``none``: with none of them), and say how to compare the others."""
     names = compared.tests["retriever"].unique(maintain_order=True).to_list()
     if not compared.left_out:
         return "" if none or len(names) == 1 else " with at least one retriever", ""
@@ -70,7 +70,7 @@ def shown_first(compared: "Compared") -> str:
 
 
 def _changed(compared: "Compared") -> str:
-    """Say for how many queries P changed with any retriever, in the cell that the page shows first."""
+    """Say for how many queries P changed with at least one retriever, in the cell that the page shows first."""
     here = {name: cell_shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
     known = compared.queries.filter(quantity=DECIDES, **here).drop_nulls("difference")
     changed = known.filter(pl.col("difference").abs() > SAME)["qid"].n_unique()
@@ -84,7 +84,7 @@ def cell_shown_first(compared: "Compared") -> pl.DataFrame:
 
 
 def comparison_sentences(compared: "Compared") -> Findings:
-    """State findings at the largest common k, the first ordering and the first grade, and over all cells."""
+    """State the findings in the cell that the page shows first, and over all cells."""
     tests, here = compared.tests, cell_shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
@@ -101,20 +101,18 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     moved = [row for row in rows if row["reason"] != STILL and row["mean_difference"] is not None]
     shown = {row["retriever"]: with_interval(row["mean_difference"], row["low"], row["high"]) for row in moved}
     if quantity != DECIDES:
-        changes = [f"by {shown[row['retriever']]} for {row['retriever']} ({_moved(row)})" for row in moved]
-        changes += [f"for no query of {listing(still)}"] if still else []
-        return [f"Mean {name} changed {listing(changes)}."] if changes else []
+        changes = [f"by {shown[row['retriever']]} with {row['retriever']} ({_moved(row)})" for row in moved]
+        said = f"Mean {name} changed {listing(changes)}." if changes else ""
+        return [with_remark(said, f"With {listing(still)}, {name} changed for no query." if still else "").lstrip()]
     parts = []
     for word, text in BY_VERDICT.items():
         named = [
             f"{row['retriever']} ({shown[row['retriever']]}; {_moved(row)})" for row in moved if row["verdict"] == word
         ]
         parts += [f"{text} {listing(named)}"] if named else []
-    parts += [f"{name} is the same for every query of {listing(still)}"] if still else []
-    if not parts:
-        return []
-    said = f"After the change, by mean change over the same queries, {'; '.join(parts)}."
-    return [with_remark(said, undone(moved))]
+    text = f"Mean change in {name} over the same queries: {'; '.join(parts)}." if parts else ""
+    text = with_remark(text, f"With {listing(still)}, {name} changed for no query." if still else "").lstrip()
+    return [with_remark(text, undone(moved))] if text else []
 
 
 def _moved(row: Row) -> str:
@@ -123,7 +121,7 @@ def _moved(row: Row) -> str:
         moved = f"{moved}; {few}"
     if row["p_verdict"] is None:
         return moved
-    return f"{moved}; p {_p(row['p_verdict'])}, {p_value(row['p_holm'])} after Holm"
+    return f"{moved}; p {_p(row['p_verdict'])}, or {p_value(row['p_holm'])} after Holm’s correction"
 
 
 def _p(value: float | None) -> str:
@@ -135,14 +133,15 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     cells = distinct(tests, ("retriever", "ordering", "references"))
     said = {word: count(cells.filter(verdict=word).height) for word in BY_VERDICT}
     kept = {word: count(cells.filter(pl.col("p_holm") < ALPHA, verdict=word).height) for word in BY_VERDICT}
-    by_chance = f"{about(cells.drop_nulls('p_verdict').height * ALPHA)} expected by chance if nothing had changed"
+    by_chance = about(cells.drop_nulls("p_verdict").height * ALPHA)
     still, fallen = cells.filter(reason=STILL).height, cells.filter(pl.col("stands").not_()).height
     few = cells.filter(verdict=TOO_FEW).height - still
-    unknown = f" (too few queries in {count(few)})" if few else ""
+    unknown = f", {count(few)} have too few queries" if few else ""
     return [with_remark(
-        f"Over all {counted(cells.height, 'cell')}, after the change P is better in {said[BETTER]}, worse in "
-        f"{said[WORSE]} and undecided in {said[UNDECIDED]}{unknown}; in {count(still)} no query changed. After Holm’s "
-        f"correction {kept[BETTER]} better and {kept[WORSE]} worse; {by_chance}.",
+        f"Of all {counted(cells.height, 'cell')}, P is better after the change in {said[BETTER]} and worse in "
+        f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown} and in {count(still)} no query changed. After Holm’s "
+        f"correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, {by_chance} would "
+        "be decided by chance alone if nothing had changed.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 
@@ -152,24 +151,24 @@ def _limits(compared: "Compared") -> list[str]:
     unpaired = max(tests["n_unpaired"].to_list(), default=0)
     limits = [
         "An undecided change may still be real: the interval shows how large it could be.",
-        "Answers are sampled: a change within the spread over seeds may have no other cause.",
+        "Answers are sampled, so a change within the spread over seeds may be due to sampling alone.",
     ]
     if compared.changed:
         changed = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])
         limits.insert(
-            0, f"The studies differ in {changed}: these queries are left out of every test, table and figure here."
+            0, f"The studies differ in {changed}; these queries are excluded from every test, table and figure here."
         )
     if compared.pair.generator[0] != compared.pair.generator[1]:
         limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a lower "
                          "P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
     if compared.clusters:
         clusters = counted(compared.clusters, "cluster")
-        limits.append(f"The queries form {clusters}: verdicts, intervals and their p-values use clusters as units, "
-                      "and remarks on one more query mean one more cluster.")  # fmt: skip
+        limits.append(f"The queries form {clusters}. Verdicts, intervals and their p-values use clusters as units; "
+                      "where a remark says “a single further query”, read “cluster”.")  # fmt: skip
     if unpaired:
-        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or in both, "
-                      "and are left out of its test.")  # fmt: skip
+        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} per cell lack a value in one study or both and "
+                      "are excluded from the cell’s test.")  # fmt: skip
     if compared.left_out:
         names = listing([f"{name} ({side})" for name, side in compared.left_out])
-        limits.append(f"Not compared, because the other study has no counterpart: {names}.")
+        limits.append(f"Retrievers without a counterpart in the other study are not compared: {names}.")
     return limits

@@ -6,20 +6,20 @@ COMPARISON = Scope("comparison", (), "compare_studies")
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{studies}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",
-                "paired tests of the changes, for each cell and quantity", "compare"),
+                "paired tests of the changes in each cell and quantity", "compare"),
     ResultTable("compared_queries", "compare/{studies}/queries.csv", "compare_studies",
                 "ragrelay.annexes.compare.studies:COLUMNS",
-                "each query before and after, for each cell and quantity", "compare"),
+                "each query's values before and after, in each cell and quantity", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),
     "moved": Part("Which queries changed"),
     "tests": Part(
         "Tests",
-        "p-values are adjusted (Holm; Benjamini and Hochberg) within families. A family is a quantity with a reference "
-        "set, and spans all studies if there are several. Cells with the same prompts, such as all orderings at k = 1, "
-        "count once. The verdict uses “p, verdict”. Unseen references depend on the context, so P on them may change "
-        "although the answer doesn’t.",
+        "p-values are adjusted (Holm; Benjamini and Hochberg) within families. A family contains all tests of one "
+        "quantity with one reference set, over all studies if there are several. Cells with the same prompts, such as "
+        "all orderings at k = 1, count once. The verdict follows from “p, verdict”. Unseen references depend on the "
+        "context, so P on them can change even if the answer stays the same.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
@@ -36,7 +36,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "moved", COMPARISON, ("compared_queries",),
-        "Queries whose P changed, each in the cell where it changed most{of}", "", "moved",
+        "Queries whose P changed, each in the cell with its largest change{of}", "", "moved",
         "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
     ),
     Table(

@@ -68,7 +68,7 @@ def _seed_notices(sides: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
     """Return a notice for each study whose seeds differ from the first study's; ``sides``: labels and seeds."""
     over = [f"over {counted(len(seeds), 'seed')} ({listing([*map(str, seeds)])}) in {label}" for label, seeds in sides]
     return [
-        f"P is a mean {over[place]} and {over[0]}: because answers are sampled, this alone changes P."
+        f"P is a mean {over[place]} but {over[0]}. Answers are sampled, so this difference alone changes P."
         for place, (_, seeds) in enumerate(sides)
         if seeds != sides[0][1]
     ]

@@ -38,8 +38,8 @@ def moved_table(compared: Compared, most_rows: int) -> Table:
     first = known.filter("moved").sort("size", descending=True, maintain_order=True).unique("qid", maintain_order=True)
     return table_of(
         first.join(counts, on="qid", how="left", maintain_order="left"), textual("qid", "qid"),
-        textual("query", "query"), numeric("P changed in cells", "n_moved", count),
-        numeric("of", "cells", count), *OF_CELL,
+        textual("query", "query"), numeric("cells with changed P", "n_moved", count),
+        numeric("of cells", "cells", count), *OF_CELL,
         numeric("P before", "before"), numeric("P after", "after"), numeric("change", "difference"),
         most=most_rows // SHARE,
     )  # fmt: skip

@@ -9,7 +9,7 @@ RESULT_TABLES = (
     ResultTable("people_estimates", f"{COMPARED}/people_estimates.csv", "compare_people",
                 f"{MODULE}.estimates:COLUMNS",
                 "mean human score of all answers, with gains and differences, estimated from human scores of some "
-                "answers and a scorer's scores of all", "people"),
+                "answers and a scorer's scores of all of them", "people"),
     ResultTable("people_agreement", f"{COMPARED}/people_agreement.csv", "compare_people",
                 f"{MODULE}.following:AGREEMENT_COLUMNS",
                 "how closely each scorer agrees with human scores, over answers and over systems, and its biases",
@@ -22,7 +22,7 @@ RESULT_TABLES = (
 )  # fmt: skip
 PARTS = {
     "estimates": Part("Estimated human scores of all answers"),
-    "following": Part("Which scorer follows people"),
+    "following": Part("Which scorer agrees best with people"),
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
@@ -30,38 +30,38 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean human scores of all answers, estimated with a scorer’s help", "", "estimates",
         f"{MODULE}.page_tables:estimate_table", {},
         note="The estimates are prediction-powered: they combine human scores of some answers with the scorer’s scores "
-             "of all. Width: the interval’s width, divided by the width from human scores alone. Times as many: how "
-             "many times as many human scores would give this width without the scorer. Verdicts and p-values are for "
-             "one comparison each, uncorrected. Human scores alone: a gain or difference is between means over all "
-             "scored answers, not paired by query.",
+             "of all answers. Width: the interval’s width, divided by its width from human scores alone. Times as "
+             "many: how many times as many human scores would give this width without the scorer. Verdicts and "
+             "p-values are uncorrected: each is for a single comparison. Human scores alone: a gain or difference "
+             "compares means over all scored answers, not paired by query.",
         limited=True,
     ),
     Figure(
         "people_agreement", PEOPLE, f"{MODULE}.figures:agreement_figure", ("people_agreement",), "following",
-        "Agreement of scorers with people",
+        "Agreement between scorers and people",
         "Agreement between each scorer and people, over answers (ρ) and over systems (τ and τ_AP). Bars are 95% "
         "intervals.",
-        "Bars are 95% intervals, for ρ over queries, and for τ and τ_AP over pairs of generator and retriever if there "
-        "are at least 16 pairs. With few human scores, a system’s mean is noisy, which lowers τ and τ_AP.",
+        "Bars are 95% intervals: for ρ over queries, for τ and τ_AP over pairs of generator and retriever if there are "
+        "at least 16 pairs. With few human scores, a system’s mean is noisy, which lowers τ and τ_AP.",
     ),
     Table(
         "people_agreement", PEOPLE, ("people_agreement",), "Agreement between scorers and people, and the scorers’ "
                                                            "biases", "",
         "following", f"{MODULE}.page_tables:agreement_table", {},
-        note="Biases are in standard deviations of scores: how much more than people the scorer favours an answer with "
-             "twice as many words, or a generator’s answers.",
+        note="Biases are in standard deviations of the scores: how much more than people the scorer favours an answer "
+             "with twice as many words, or the answers from one generator.",
         limited=True,
     ),
     Table(
-        "people_comparisons", PEOPLE, ("people_comparisons",), "Which of two scorers follows people better", "",
+        "people_comparisons", PEOPLE, ("people_comparisons",), "Which of two scorers agrees better with people", "",
         "following", f"{MODULE}.page_tables:comparison_table", {},
-        note="The comparison is paired, over the same answers or the same systems. p-values are uncorrected. In "
-             "simulated studies with two scorers whose correlations with people are .8 and .5, 16 systems told them "
-             "apart in fewer than 4 of 10 studies.",
+        note="Comparisons are paired, over the same answers or the same systems. p-values are uncorrected. With 16 "
+             "systems, fewer than 4 in 10 simulated studies told apart two scorers whose correlations with human "
+             "scores are .8 and .5.",
         limited=True,
     ),
     Table(
-        "assessors", PEOPLE, ("assessors",), "Agreement of several people", "", "following",
+        "assessors", PEOPLE, ("assessors",), "Agreement between assessors", "", "following",
         f"{MODULE}.page_tables:assessor_table", {}, limited=True,
     ),
 )  # fmt: skip

@@ -8,24 +8,24 @@ from ragrelay.report.display.tables import REMARK, Table, between, depth, name, 
 
 AGREED = {
     "r": "r over answers", "rho": "ρ over answers", "tau": "τ over systems", "tau_ap": "τ_AP over systems",
-    "length": "bias: twice as many words", "generator": "bias: generator", "kappa_weighted": "κ, squared weights",
-    "alpha": "α of all",
+    "length": "bias per doubling of words", "generator": "bias for a generator",
+    "kappa_weighted": "κ, quadratic weights", "alpha": "α over all assessors",
 }  # fmt: skip
-"""Words for quantities."""
+"""How the page names quantities."""
 OF_QUANTITY = name("quantity", "words")
 P = numeric("p", "p_value", p_value)
 QUERIES = numeric("queries", "n_queries", count)
 
 
 def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per estimate: with and without the scorer, and the scorer's benefit."""
+    """Show a row per estimate, with and without the scorer, and how much the scorer helps."""
     frame = study["people_estimates"].with_columns(no_interval=pl.col("low").is_null()).sort(
         "no_interval", maintain_order=True
     )  # fmt: skip
     return table_of(
         frame, name("generator"), name("scorer"), name("quantity"), name("retriever"), name("ordering"), depth(),
         name("against", "against_retriever"), name("verdict"), between("with the scorer", "value"),
-        between("people alone", "alone", ends=("alone_low", "alone_high")), numeric("width", "width", number, 2),
+        between("human scores alone", "alone", ends=("alone_low", "alone_high")), numeric("width", "width", number, 2),
         numeric("times as many", "as_many", number, 2), numeric("r", "r", number, 2), numeric("weight", "weight"), P,
         numeric("scores", "n_scores", count), QUERIES, numeric("answers", "n_answers", count), REMARK,
         most=most_rows, later=pl.col("no_interval"),
@@ -50,7 +50,7 @@ def comparison_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def assessor_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per pair of assessors, and one for all together."""
+    """Show a row per pair of assessors, and one row for all of them."""
     return table_of(
         _worded(study["assessors"]), OF_QUANTITY, name("assessor"), name("against"), between("value", "value", 2),
         numeric("answers", "n", count), QUERIES, REMARK, most=most_rows,

@@ -1,4 +1,4 @@
-"""Draw how many tokens a generator thinks, against k."""
+"""Draw the length of a generator's thoughts in tokens against k."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ragrelay.report.display.charts import Spec, Theme
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
 
-TITLE = "tokens of a thought"
+TITLE = "tokens per thought"
 
 
 def draw_thoughts(study: ThoughtStudy, folder: Path) -> None:
@@ -22,9 +22,9 @@ def draw_thoughts(study: ThoughtStudy, folder: Path) -> None:
 
 
 def thoughts_by_k(study: ThoughtStudy, theme: Theme) -> Spec:
-    """Draw mean tokens of a thought with intervals over queries, a line per retriever, a panel per ordering.
+    """Draw mean tokens per thought with intervals over queries, a line per retriever and a panel per ordering.
 
-    The level of the thoughts without context is dotted, with its interval as a band.
+    A dotted line shows the mean without context, and a band its interval.
     """
     grid = study.grid
     known = (

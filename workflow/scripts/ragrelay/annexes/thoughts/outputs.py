@@ -10,8 +10,8 @@ RESULT_TABLES = (
                 "the length of a generator's thoughts in tokens, and how they end", "thinking"),
     ResultTable("thought_differences", f"{DESCRIBED}/thought_differences.csv", "describe_thoughts",
                 f"{MODULE}.lengths:DIFFERENCE_COLUMNS",
-                "thought length in tokens, compared with the length without context and with another retriever, paired "
-                "by query",
+                "differences in thought length (tokens) from thoughts without context and with another retriever, "
+                "paired by query",
                 "thinking"),
 )  # fmt: skip
 PARTS = {"thoughts": Part("Thought tokens by context")}
@@ -26,7 +26,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "thought_differences", THOUGHTS, ("thought_differences",),
-        "Thought tokens compared with no context, and between retrievers", "", "thoughts",
+        "Thought tokens compared with no context and between retrievers", "", "thoughts",
         f"{MODULE}.page_tables:difference_table", {},
         note="Tests are paired by query. Verdicts follow from the 95% interval, uncorrected; Holm’s correction is over "
              "all cells with the same comparison.",

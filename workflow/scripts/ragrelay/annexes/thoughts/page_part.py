@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[ThoughtStudy]:
-    """Return a study per dataset and generator that thinks, or none. ``params``: Thoughts.drawn of the rules."""
+    """Return a study per dataset and reasoning generator, or none. ``params``: Thoughts.drawn of the rules."""
     return ThoughtStudy.each(files, params)
 
 
@@ -21,5 +21,5 @@ def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str
 
 
 def warnings(part: Sequence[ThoughtStudy]) -> list[str]:
-    """Warn of each generator many of whose thoughts were cut or did not end."""
+    """Warn of each generator with many thoughts that were cut or did not end."""
     return [warning for study in part for warning in thought_warnings(study)]

@@ -9,11 +9,11 @@ from ragrelay.report.display.numbers import count, number, p_value, share
 from ragrelay.report.display.tables import REMARK, Row, Table, between, depth, name, numeric, table_of
 
 PLACE = (name("retriever"), name("ordering"), depth())
-ENDS = {ENDED: "ended by mark", CUT: "cut at budget", UNFINISHED: "unfinished", NO_END: "no thought"}
+ENDS = {ENDED: "ended by a mark", CUT: "cut at the budget", UNFINISHED: "unfinished", NO_END: "no thought"}
 
 
 def thought_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
-    """Show a row per cell: tokens, the share of thoughts that were cut or did not end, and all ends."""
+    """Show a row per cell: tokens, the share of thoughts that were cut or did not end, and how thoughts end."""
     shares = [(pl.col(end) / pl.col("n")).alias(f"share_{end}") for end in ENDS]
     frame = study["thoughts"].with_columns(*shares, CENSORED_SHARE.alias("censored"))
     return table_of(
@@ -26,7 +26,7 @@ def thought_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
 
 
 def difference_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
-    """Show a row per comparison: the difference, its verdict, and the share of both sides' thoughts that was cut."""
+    """Show a row per comparison: the difference, its verdict, and each side's share of thoughts that were cut."""
     cells = study["thoughts"]
     ends = cells.select("retriever", "ordering", "k", CENSORED_SHARE.alias("censored"))
     same = ["ordering", "k"]
@@ -45,7 +45,7 @@ def difference_table(study: ThoughtStudy, most_rows: int | None = None) -> Table
     return table_of(
         frame, *PLACE, name("against", "against_retriever"), name("verdict"),
         between("difference", "mean_difference", 1), numeric("cut or unfinished", _both, str),
-        numeric("mean tokens", "mean_tokens", number, 1), numeric("against, mean tokens", "against_tokens", number, 1),
+        numeric("mean tokens", "mean_tokens", number, 1), numeric("mean tokens against", "against_tokens", number, 1),
         numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("p, BH", "p_bh", p_value), numeric("queries", "n", count), numeric("unpaired", "n_unpaired", count),
         REMARK, most=most_rows,

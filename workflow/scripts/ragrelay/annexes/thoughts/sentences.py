@@ -1,4 +1,4 @@
-"""Write the sentences on thoughts: with which contexts a generator thinks more or fewer tokens, and what was cut."""
+"""Write the sentences on thoughts: with which contexts they are longer or shorter, and how many were cut."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,34 +17,33 @@ from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
 MANY = 0.1
-"""The page warns if more than this share of a generator's thoughts was cut or did not end."""
+"""The page warns if more than this share of a generator's thoughts were cut or did not end."""
 WHOLE_FROM = 100
-"""Means from this many tokens on are written without a decimal."""
+"""Values of at least this many tokens are written without decimals."""
 BY_VERDICT = {
-    MORE: "more with {}", FEWER: "fewer with {}", UNDECIDED: "with {} we do not know",
-    TOO_FEW: "with {} there are too few queries",
+    MORE: "more with {}", FEWER: "fewer with {}", UNDECIDED: "undecided with {}", TOO_FEW: "too few queries with {}",
 }  # fmt: skip
 
 
 def thought_answer(study: ThoughtStudy) -> Conclusion:
-    """Conclude with which retrievers a thought has more or fewer tokens than with the primary pair's reference.
+    """Conclude with which retrievers thoughts have more or fewer tokens than with the primary pair's reference.
 
-    Of studies with one retriever: than without context.
+    With a single retriever, thoughts without context take the reference's place.
     """
-    heading = "Thoughts", "Does a worse context cost more thought?"
+    heading = "Thoughts", "Does the model think longer with a worse context?"
     generator, against = study.keys["generator"], study.against[0]
     rows = _lead(study, against)
     if _no_lengths(study):
-        return Conclusion(*heading, f"We cannot tell: the lengths of {generator}’s thoughts are unknown")
+        return Conclusion(*heading, f"We cannot tell, because the lengths of {generator}’s thoughts are unknown")
     named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
     than = _than(study, against)
     key = ("retriever", "ordering", "k", "against_retriever")
     facts = tuple(TableRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
     if named[MORE] or named[FEWER]:
         said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
-        open_with = [*named[UNDECIDED], *named[TOO_FEW]]
-        left = f"; with {listing(open_with)} we do not know" if open_with else ""
-        strong = f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}"
+        left = [f"; {BY_VERDICT[word].format(listing(named[word]))}" for word in (UNDECIDED, TOO_FEW) if named[word]]
+        said[0] = said[0].replace(" ", " tokens ", 1)
+        strong = f"{generator}’s thoughts have {' and '.join(said)} {than}{''.join(left)}"
         return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
     strong = f"We do not know whether {generator} thinks longer or shorter{compared} {than}"
@@ -52,13 +51,13 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:
-    """Compare the first cells with what is compared with, count verdicts, and say what was cut or is unknown."""
+    """Compare the first cells with each baseline, count verdicts, and say how many thoughts were cut or unknown."""
     compared = [sentence for against in reversed(study.against) for sentence in _compared(study, against)]
     return [*compared, *_censored(study), *_unknown(study)]
 
 
 def thought_warnings(study: ThoughtStudy) -> list[str]:
-    """Warn if more than MANY of all thoughts were cut at the budget or did not end."""
+    """Warn if more than a share MANY of the thoughts were cut at the budget or did not end."""
     rows = study.counts
     censored = study.censored(rows)
     if censored is None or censored <= MANY:
@@ -67,18 +66,19 @@ def thought_warnings(study: ThoughtStudy) -> list[str]:
     return [
         f"{count(cut)} of {count(thoughts)} thoughts of {study.keys['generator']} on {study.keys['dataset']} were cut "
         f"at the budget or did not end ({share(censored)})"
-        f"{'' if _no_lengths(study) else ': mean lengths of thoughts are lower bounds'}."
+        f"{'' if _no_lengths(study) else ', so mean thought lengths are lower bounds'}."
     ]
 
 
 def _compared(study: ThoughtStudy, against: str) -> list[str]:
-    """State the first cells' differences from ``against`` by verdict, then the counts of verdicts over all cells."""
+    """State the first cells' differences from ``against`` by verdict, then count the verdicts over all cells."""
     rows = [row for row in _lead(study, against) if row["n"]]
     if not rows:
-        return [f"No thoughts can be compared with those {_of(study, against)} ({_where(study)})."]
+        both = "with and without a context" if against == ZEROSHOT else f"{_of(study, against)} and another retriever"
+        return [f"No query has thoughts of known length both {both} ({_where(study)})."]
     parts = []
     reasons = [row["reason"] for row in rows if row["reason"] and row["p_verdict"] is None]
-    untested = {reason: f"with {{}} there is no test ({reason})" for reason in reasons}
+    untested = {reason: f"no test ({reason}) with {{}}" for reason in reasons}
     for word, text in {**BY_VERDICT, **untested}.items():
         named = [f"{row['retriever']} ({_difference(study, row)})" for row in rows if _said(row) == word]
         parts += [text.format(listing(named))] if named else []
@@ -86,9 +86,9 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     here = {"retriever": against} if against == ZEROSHOT else {"retriever": against, **where}
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
-        f"{_where(study)}: {_of(study, against)}, a thought has on average {_tokens(base['mean_tokens'])} tokens"
-        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Over the same queries (up to {count(most)}), by the "
-        f"mean difference: {'; '.join(parts)}."
+        f"{_where(study)}: {_of(study, against)}, thoughts average {_tokens(base['mean_tokens'])} tokens"
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference in tokens over the same queries "
+        f"(up to {count(most)}): {'; '.join(parts)}."
     )
     return [with_remark(said, _remark(rows)), *_counts(study, against)]
 
@@ -100,17 +100,19 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
         return []
     by_word = {word: tested.filter(verdict=word) for word in BY_VERDICT}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
-    few = f", and in {count(by_word[TOO_FEW].height)} there are too few queries" if by_word[TOO_FEW].height else ""
+    baseline = "no context" if against == ZEROSHOT else _of(study, against).removeprefix("with ")
+    few = f" and {count(by_word[TOO_FEW].height)} have too few queries" if by_word[TOO_FEW].height else ""
     return [
-        f"Compared with thoughts {_of(study, against)}, a thought has more tokens in {count(by_word[MORE].height)} of "
-        f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; in "
-        f"{count(by_word[UNDECIDED].height)} we do not know{few} (after Holm’s correction {count(kept[MORE])} more and "
-        f"{count(kept[FEWER])} fewer; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
+        f"Compared with {baseline}, thoughts have more tokens in {count(by_word[MORE].height)} of "
+        f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
+        f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
+        f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, "
+        f"{about(tested.height * ALPHA)} would be decided by chance alone if the context made no difference."
     ]
 
 
 def _censored(study: ThoughtStudy) -> list[str]:
-    """Say how many thoughts were cut or did not end, and what this does to means."""
+    """Say how many thoughts were cut or did not end, and how this affects means."""
     cut, unfinished, thoughts = study.counts.select(
         pl.col(CUT).sum(), pl.col(UNFINISHED).sum(), THOUGHTS.sum().alias("thoughts")
     ).row(0)
@@ -119,8 +121,8 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " They count with the tokens they reached, so means are lower bounds, and "
-                                         "a difference may be too small or too large.")
+        + ("" if _no_lengths(study) else " Such thoughts count with the tokens they reached, so means are lower "
+                                         "bounds and differences may be too small or too large.")
     ]  # fmt: skip
 
 
@@ -132,7 +134,7 @@ def _unknown(study: ThoughtStudy) -> list[str]:
 
 
 def _no_lengths(study: ThoughtStudy) -> bool:
-    """Return whether no thought has a known number of tokens, as at chat endpoints that don't report it."""
+    """Return whether no thought has a known token count, as with chat endpoints that don't report it."""
     return bool((study.counts["n_unknown"] == study.counts["n"]).all())
 
 
@@ -141,13 +143,13 @@ def _lead(study: ThoughtStudy, against: str) -> Sequence[Row]:
 
 
 def _said(row: Row) -> str:
-    """Return the verdict, or why there is no test of enough queries."""
+    """Return the verdict, or why there is no test although there are enough queries."""
     untested = row["reason"] and row["p_verdict"] is None and row["n"] >= QUERIES_AT_LEAST
     return str(row["reason"] if untested else row["verdict"])
 
 
 def _remark(rows: Sequence[Row]) -> str:
-    """Name the retrievers whose verdict does not stand; empty if all do."""
+    """Name the retrievers whose verdict one more query would overturn; empty if there are none."""
     fallen = [row["retriever"] for row in rows if row["stands"] is False]
     query = "A single further query whose thought runs to the budget"
     return f"{query} would overturn the verdict for {listing(fallen)}." if fallen else ""
@@ -162,15 +164,15 @@ def _than(study: ThoughtStudy, against: str) -> str:
 
 
 def _of(study: ThoughtStudy, against: str) -> str:
-    """Name what thoughts are compared with; the primary pair's reference may be an oracle, or set by design."""
+    """Name the baseline of a comparison: no context, or the primary pair's reference, which may use judgements."""
     if against == ZEROSHOT:
         return "without a context"
-    kind = study.grid.kinds.get(against, "")
-    return f"with {against}{f' (of kind {kind}, which uses the judgements)' if kind in SET_BY_DESIGN else ''}"
+    oracle = study.grid.kinds.get(against) in SET_BY_DESIGN
+    return f"with {against}{' (an oracle: it uses the judgements)' if oracle else ''}"
 
 
 def _share(study: ThoughtStudy, here: Mapping[str, object]) -> str:
-    """Say which share of the thoughts of a cell was cut or did not end; empty if none was."""
+    """Say what share of a cell's thoughts were cut or did not end; empty if none were."""
     censored = study.censored(study["thoughts"].filter(**here))
     return f"{share(censored)} cut or unfinished" if censored else ""
 
