@@ -1,4 +1,4 @@
-"""Read many answer files at once, with the keys in their paths, and write them as views of the store."""
+"""Read many answer files into a table with the keys from their paths, and write cells' answer files from the store."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ COLUMNS = {
     "qid": QID,
     "prompt_id": text("hash of the prompt's texts"),
     "seed": SEED,
-    "answer": text("the answer; empty if it is missing, for the reason in finish_reason"),
-    "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another reason; or why it is missing: "
-                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `too long` or "
-                          "`refused` (an endpoint refused the prompt), `thinking` (the thought before the answer "
-                          "didn't end) or `missing` (in a file of answers)"),
-    "prompt_tokens": integer("tokens in the prompt; empty if an endpoint didn't count them", "tokens"),
-    "answer_tokens": integer("tokens in the answer; empty if an endpoint didn't count them", "tokens"),
-    "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),
+    "answer": text("the answer; empty if it is missing (finish_reason says why)"),
+    "finish_reason": text("why the answer ended: `stop`, `length` (cut at max_tokens) or another reason; or why it is "
+                          "missing: `refusal`, `content_filter`, `tool_calls`, `no text` (the endpoint returned none), "
+                          "`too long` or `refused` (the endpoint refused the prompt), `thinking` (the thought before "
+                          "the answer didn't end) or `missing` (from an imported file)"),
+    "prompt_tokens": integer("tokens in the prompt; empty if the endpoint didn't report them", "tokens"),
+    "answer_tokens": integer("tokens in the answer; empty if the endpoint didn't report them", "tokens"),
+    "logprob": number("total log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": integer("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
-    "thought": Column(pl.String, "the model's thought before the answer, with its marks", optional=True),
+    "thought": Column(pl.String, "the model's reasoning before the answer, including its marks", optional=True),
     "thought_tokens": Column(pl.Int64, "tokens in the thought; empty if unknown", "tokens", optional=True),
-    "thought_end": Column(pl.String, "how the thought ended: `mark` (its end mark), `budget` (cut at the budget, with "
-        "the end mark added), `unfinished` (no answer), `none` (no thought)", optional=True),
+    "thought_end": Column(pl.String, "how the thought ended: `mark` (with its end mark), `budget` (cut at its token "
+        "limit, and the end mark appended), `unfinished` (so no answer follows), `none` (no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"
@@ -41,9 +41,9 @@ Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read ``columns`` of cells' files, such as answers, after columns retriever, ordering and k from their paths.
+    """Read ``columns`` of cells' files, such as answers, into a table with retriever, ordering and k from their paths.
 
-    Then the columns ``optional`` (names of COLUMNS), null where a file lacks them.
+    ``optional`` names more columns to read (keys of COLUMNS), which are null where a file lacks them.
     """
     frames = []
     for key, path in files.keyed:
@@ -60,14 +60,14 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Return retriever, qid and tokens (the mean over seeds with an answer; null if unknown) of one cell's files."""
+    """Average each query's answer tokens over a cell's seeds: retriever, qid, tokens (null if unknown)."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
 
 
 def read_cited_sentences(path: Path) -> pl.DataFrame:
-    """Read qid and cited_sentences of an answer file; null if the file lacks the column."""
+    """Read qid and cited_sentences from an answer file; cited_sentences is null if the file has no such column."""
     has_column = "cited_sentences" in pl.read_parquet_schema(path)
     table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if has_column else [])], glob=False)
     return table if has_column else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
@@ -80,14 +80,14 @@ def view_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> list[dict[str, object]]:
-    """Write the answers of each cell to ``outputs`` (by ordering, k and seed), given its prompts (by ordering and k).
+    """Write each cell's answers to its file: one row per query, in the order of the cell's prompt file.
 
-    Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
-    of the thoughts to tell from answers (see without_thinking); with it, or where the store has thoughts, the files
-    have the columns THOUGHT too. Returns the number of missing answers (null) by reason (what, count, of), and those of
-    dropped passages, answers with an unknown number of prompt tokens, cut thoughts and unclosed thoughts. Raises
-    InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them may
-    say why.
+    ``prompts`` is keyed by ordering and k, ``outputs`` by ordering, k and seed. The columns are those of COLUMNS that
+    aren't optional; those of THOUGHT follow if ``thinking`` has marks that separate thoughts from answers (see
+    without_thinking), or if the store has thoughts. Returns counts (what, count, of): missing (null) answers by reason,
+    dropped passages, answers with an unknown number of prompt tokens, cut thoughts and unclosed thoughts. If the store
+    lacks an answer, raises InputError before anything is written; ``receipts`` of the jobs that generated the answers
+    may give the reason.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count missing answers in ``rows`` by reason, and the other cases that view_answers counts."""
+    """Count the missing answers in ``rows`` by reason, and everything else that view_answers counts."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()
@@ -123,7 +123,7 @@ def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
-    """Raise InputError if the jobs that made the answers left out one of the prompts ``lacking`` (prompt_id)."""
+    """Raise InputError if one of the prompts ``lacking`` (prompt_id) was left out by the jobs of ``receipts``."""
     refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the prompts over the window that the jobs left out, from ``receipts``: error parts, keyed by prompt_id."""
+    """Return the prompts that jobs left out because they exceed the window: parts of the error, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

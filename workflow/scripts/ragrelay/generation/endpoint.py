@@ -1,4 +1,4 @@
-"""Send requests to an OpenAI-compatible endpoint, several at once, and retry if it is busy or silent."""
+"""Send concurrent requests to an OpenAI-compatible endpoint, and retry while it is busy or doesn't reply."""
 
 import logging
 import threading
@@ -49,29 +49,29 @@ from ragrelay.generation.tokens import thought_tokens
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 30.0
-# A request that times out is not repeated once its tries have taken this many times ``request_seconds``.
+# A request that keeps timing out is given up once its attempts have taken this many times ``request_seconds``.
 UNANSWERED = 2
 BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
-# The longest wait in seconds that a Retry-After header may ask for; more is an error.
+# The longest Retry-After header to obey, in seconds; a longer one is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 REST_SECONDS = 15.0
-"""Seconds for which a failed address gets no request if another is available."""
+"""Seconds during which a failed address gets no requests if another is available."""
 MOST_ADDRESSES = 64
 MESSAGE = 300
-"""Maximum characters in a failure message, at least 200 of them from the reply's beginning."""
+"""Maximum characters in a failure message, of which at least 200 are the beginning of the reply."""
 
 
 class EndpointEngine:
-    """The endpoint in a generator's definition.
+    """A client for the endpoint in a generator's definition.
 
-    Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy address
-    or, if that fails or is busy, to another. A key is sent only if ``api_key_env`` names the environment variable that
-    has it. The key is never logged, and no reply that contains it is kept. All replies must come from the model that
-    the first reply names, because replicas may serve another. With a ``tokenizer`` in the definition, prompts are sent
-    as token ids, the same as vLLM in this process gets. Otherwise they are sent as texts to the endpoint's completions,
-    or to its chat completions (``chat``), and the server tokenises them. Redirects are not followed, so that prompts
-    and key only go to the configured addresses. Raises InputError if the address or the key is missing or malformed.
+    The addresses are those in ``base_url``, or otherwise in the environment's OPENAI_BASE_URL. Each request goes to the
+    least busy address; if that one fails or is busy, the request goes to another. A key is sent only if ``api_key_env``
+    names the environment variable that holds it. The key is never logged, and a reply that contains it is never stored.
+    All replies must come from the model named in the first reply, because replicas may serve different models. If the
+    definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the job would get them. Otherwise
+    they are sent as text, to completions or chat completions (``chat``), and the server tokenises them. Redirects
+    aren't followed, so prompts and key only go to the configured addresses. Raises InputError for a bad address or key.
     """
 
     name = "openai"
@@ -103,23 +103,23 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one row of the answer store per request (see rows)."""
+        """Yield one row of the answer store per request, as ``rows`` does."""
         return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
     def run(
         self, method: Callable[["EndpointEngine", Iterator[object]], Iterator[object]], requests: Iterator[object]
     ) -> Iterator[object]:
-        """Yield the rows that ``method`` yields for this engine and ``requests``."""
+        """Yield the rows that ``method`` produces with this engine for ``requests``."""
         return method(self, requests)
 
     def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
-        """Yield each reply's row, made by ``form``, as they finish; at most ``concurrency`` are open per address.
+        """Yield a row for each reply as it arrives; at most ``concurrency`` requests are open per address.
 
-        Until the first answer, requests are sent one at a time, so that an endpoint that rejects a key rejects it only
-        once. Rows wait until each address has replied, so that none is yielded if these serve different models. Raises
-        InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
-        (check_whole), for a reply by another model, and if the endpoint stays busy, silent, unreachable or without a
-        completion after all retries. All other finished rows are yielded first.
+        ``form`` builds the requests' keys and the rows. Until the first answer, requests are sent one at a time, so
+        that an endpoint that rejects a key does so only once. No row is yielded before every address has replied, in
+        case they serve different models. Raises InputError if the endpoint refuses a request, doesn't read a complete
+        prompt, cuts an answer short (check_whole), replies from a different model, or is still busy, silent or
+        unreachable, or still returns no completion, after all retries. Rows that are already finished are yielded.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -159,14 +159,14 @@ class EndpointEngine:
                     if failed:
                         failed[0].result()
             finally:
-                # Don't wait for open requests: a job that is stopped then keeps its finished answers at once.
+                # Don't wait for open requests, so that a stopped job saves its finished answers immediately.
                 self._ended.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         self._report_shares()
 
     @contextmanager
     def _connected(self) -> Iterator["Send"]:
-        """Open connections to the endpoint on their own event loop. The exit closes them, and ends open requests."""
+        """Open connections to the endpoint on a separate event loop; on exit, close them and end open requests."""
         seconds = self.generator["request_seconds"]
         client = openai.AsyncOpenAI(
             base_url=self._servers.addresses[0],
@@ -184,9 +184,9 @@ class EndpointEngine:
         return f"endpoint {address}, model {self.generator['model']!r}"
 
     def _ask(self, request: Request, form: "Form", send: "Send") -> dict[str, Any]:
-        """Return the store's row, or a missing answer's row if the endpoint refuses the prompt.
+        """Return the store's row for a request; if the endpoint refuses the prompt, a row without an answer.
 
-        If a thought is a separate request, the answer's request follows, with prompt and thought.
+        If the thought is a separate request, it is sent first; the request for the answer then includes it.
         """
         try:
             if not form.thinks or self.as_chat(request):
@@ -209,7 +209,7 @@ class EndpointEngine:
             raise InputError(place, f"{found} (replies: {listed})" if listed else found, expected) from None
 
     def _try(self, request: Request, form: "Form", send: "Send") -> Any:
-        """Return the row that ``form`` makes of a request's reply. An address that fails rests for a while."""
+        """Send a request once and return the row that ``form`` builds from the reply; a failed address rests."""
         with self._servers.one(self._is_last(self._retrying.statistics["attempt_number"])) as address:
             place = self._place(address)
             try:
@@ -228,7 +228,7 @@ class EndpointEngine:
             return row
 
     def _check_model(self, place: str, reply: Reply[Any]) -> None:
-        """Raise InputError for a reply by a different model than earlier replies; note its system fingerprint."""
+        """Raise InputError if a reply names a different model than earlier ones; else record its system fingerprint."""
         with self._models:
             name, fingerprint = str(reply.model or ""), str(reply.system_fingerprint or "")
             known = self.settings.setdefault(SERVED, name) if name else name
@@ -254,9 +254,9 @@ class EndpointEngine:
     async def _exchange(
         self, request: Request, form: "Form", client: openai.AsyncOpenAI, address: str
     ) -> httpx2.Response:
-        """Send a request and read its whole reply within ``request_seconds``.
+        """Send a request and read the complete reply within ``request_seconds``.
 
-        The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
+        The client's limits apply to each wait, so a server that sends a byte now and then could keep a request open.
         """
         path, texts = "/completions", {"prompt": list(request.token_ids) or request.prompt}
         if self.as_chat(request):
@@ -271,11 +271,11 @@ class EndpointEngine:
             raise openai.APITimeoutError(httpx2.Request("POST", address)) from None
 
     def _is_last(self, attempt: int) -> bool:
-        """Return whether ``attempt`` of a request is one of its last two tries, and not its first."""
+        """Return whether ``attempt`` is one of a request's last two attempts, but not its first."""
         return attempt > max(1, int(self.generator["max_retries"]) - 1)
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
-        """Return whether to give up on a failed request: too many tries, no answer for too long, or the job ends."""
+        """Return whether to give up on a request: too many attempts, timeouts for too long, or the job is ending."""
         silent = isinstance(_failure(state).cause, openai.APITimeoutError)
         waited = state.seconds_since_start or 0.0
         return (
@@ -303,7 +303,7 @@ class EndpointEngine:
         return ", ".join(f"{address} gave {number}" for address, number in self._servers.shares().items())
 
     def _report_shares(self) -> None:
-        """Report how many replies each address gave, if one of several failed."""
+        """Report each address's number of replies if one address failed and others took over."""
         if listed := self._shares():
             log.warning("replies of model %r: %s", self.generator["model"], listed)
             tell(f"ragrelay: warning: replies of model {self.generator['model']!r}: {listed}")
@@ -312,11 +312,11 @@ class EndpointEngine:
         return printable(self._sent.hidden(" ".join(request_failure(error).split())))[:MESSAGE]
 
     def as_chat(self, request: Request) -> bool:
-        """Return whether ``request`` goes to the chat completions, which tokenise its texts by themselves."""
+        """Return whether ``request`` goes to the chat completions, where the server tokenises the text."""
         return self.generator.get("chat", False) and not request.token_ids
 
     def _body(self, request: Request) -> dict[str, object]:
-        """Return the keys of a request besides its model and prompt: all decoding keys but those that are null.
+        """Return a request's keys other than model and prompt: all decoding keys that aren't null.
 
         Values without effect are sent too, because a server may have other defaults (a model's generation_config.json).
         """
@@ -337,10 +337,10 @@ class EndpointEngine:
         return {name: value for name, value in body.items() if value is not None}
 
     def _thought_body(self, request: Request) -> dict[str, Any]:
-        """Return the keys of a request for a thought: it ends differently from an answer, without log-probabilities.
+        """Return the keys of a request for a thought: other stopping rules than an answer's, no log-probabilities.
 
-        With a tokenizer, it asks for the thought's token ids (vLLM gives them), so that the answer continues from
-        these.
+        With a tokenizer, the request also asks for the thought's token ids (vLLM returns them), so that the answer can
+        continue from these.
         """
         if not self._marks or self.as_chat(request):
             return {}
@@ -366,7 +366,7 @@ def _failure(state: tenacity.RetryCallState) -> FailureError:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds that the endpoint asks clients to wait; None if it doesn't specify any."""
+    """Return the number of seconds that the endpoint asks clients to wait; None if it doesn't say."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
@@ -383,24 +383,24 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Return the seconds before the next try: as many as the endpoint requests, otherwise more after each try."""
+    """Return the seconds before the next attempt: what the endpoint asks for, or else longer after each attempt."""
     seconds = _retry_after(_failure(state).cause)
     return BACKOFF(state) if seconds is None else seconds
 
 
 class Form(NamedTuple):
-    """The form of requests: their keys besides model and prompt, and the row made of a reply.
+    """How to build requests and read replies: ``body`` returns a request's keys other than model and prompt.
 
-    ``row`` raises InputError for a reply that must not be kept, which ends all requests; its arguments are the
-    endpoint's name for messages, request and reply.
+    ``row`` builds the store's row, given the endpoint's name for messages, the request and the reply. It raises
+    InputError for a reply that must not be stored; all requests then end.
     """
 
     body: Callable[[Any], dict[str, Any]]
     row: Callable[[str, Any, Reply[Any]], Any]
     thinks: bool = False
-    """Whether a thought, if it is a separate request, comes first."""
+    """Whether to request a thought first, if thoughts are separate requests."""
     may_miss: bool = False
-    """Whether a prompt that the endpoint refuses gets a row without an answer."""
+    """Whether a prompt that the endpoint refuses gets a row without an answer instead of an error."""
 
 
 Send = Callable[[Request, Form, str], httpx2.Response]
@@ -408,7 +408,7 @@ Send = Callable[[Request, Form, str], httpx2.Response]
 
 
 class _Pace:
-    """Starts requests at least 60 / ``per_minute`` seconds apart; None sets no limit."""
+    """Starts requests at least 60 / ``per_minute`` seconds apart; with None, without a pause."""
 
     def __init__(self, per_minute: int | None) -> None:
         self.step, self.next = 60.0 / per_minute if per_minute else 0.0, time.monotonic()

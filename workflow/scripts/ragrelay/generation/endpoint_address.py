@@ -1,4 +1,4 @@
-"""Find an endpoint's addresses and key in the generator's definition or the environment; choose among addresses."""
+"""Find an endpoint's addresses and key in the generator's definition or the environment; choose between addresses."""
 
 import os
 import threading
@@ -15,9 +15,9 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
-    """Return the addresses of ``base_url``, or else those of the environment, separated by blanks.
+    """Return the addresses in ``base_url``, or else those in the environment variable, separated by whitespace.
 
-    Raises InputError if both are missing, and for a text in the environment that isn't a URL.
+    Raises InputError if both are missing, or if the variable contains anything but URLs.
     """
     if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
@@ -31,13 +31,13 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the first address of ``base_url`` for the fingerprint, so that adding an address keeps answers valid."""
+    """Return the address that counts for the fingerprint: the first in ``base_url``, so more can be added later."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 
 
 class Servers:
-    """The addresses of one model. Each request goes to the one with the fewest open requests. Safe for threads."""
+    """The addresses that serve a model. Each request goes to the one with the fewest open requests. Thread-safe."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self.addresses, self._lock = list(dict.fromkeys(addresses)), threading.Lock()
@@ -50,10 +50,11 @@ class Servers:
 
     @contextmanager
     def one(self, last: bool = False) -> Iterator[str]:
-        """Yield the address for a request: the one with the fewest open requests among those that aren't resting.
+        """Yield the address for a request: among those that aren't resting, the one with the fewest open requests.
 
-        If all rest, it is the address that has answered before and whose rest ends first. ``last``: the request has no
-        retry left, so it avoids addresses that failed and never answered, unless none has answered.
+        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. ``last``: the
+        request has no retry left, so addresses that failed and have never replied are avoided if any address has
+        replied.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -70,7 +71,7 @@ class Servers:
                 self._tried.add(address)
 
     def rest(self, address: str, seconds: float) -> None:
-        """Give ``address`` no request for ``seconds`` if another is available."""
+        """Send no requests to ``address`` for ``seconds`` if another address is available."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
 
@@ -80,23 +81,23 @@ class Servers:
             self.replies[address] += 1
 
     def all_tried(self) -> bool:
-        """Return whether a request to each address has ended."""
+        """Return whether at least one request to each address has ended."""
         with self._lock:
             return {*self.addresses} <= self._tried
 
     def fails(self, address: str) -> bool:
-        """Note that ``address`` failed; return whether this is the first time."""
+        """Record that ``address`` failed, and return whether this is its first failure."""
         with self._lock:
             first = address not in self._failed
             self._failed.add(address)
             return first
 
     def shares(self) -> dict[str, int]:
-        """Return each address's number of replies if one failed while others were available, else nothing."""
+        """Return each address's number of replies if one has failed while another was available, else nothing."""
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
-        """Return whether, among several addresses, one that isn't resting is available; ``last`` is as in ``one``."""
+        """Return whether there are several addresses and one of them isn't resting; ``last`` is as in ``one``."""
         with self._lock:
             return len(self.addresses) > 1 and bool(self._awake(last))
 
@@ -109,21 +110,21 @@ class Servers:
 def endpoint_key(definition: GeneratorEntry) -> str | None:
     """Return the endpoint's key from the environment; None if the definition names no variable.
 
-    Raises InputError if the variable isn't set or its value can't be sent, for example because of a line end.
+    Raises InputError if the variable isn't set, or if its value can't be sent, for example because it has a line break.
     """
     variable = definition.get("api_key_env")
     if variable is None:
         return None
     place, key = f"environment variable {variable}", os.environ.get(variable)
     if not key:
-        raise InputError(place, "nothing", "the endpoint's key, since api_key_env names this variable")
+        raise InputError(place, "nothing", "the endpoint's key, because api_key_env names this variable")
     if not (key.isascii() and key.isprintable()) or key != key.strip():
-        raise InputError(place, "a line end, blank or other character that no key has", "only the key")
+        raise InputError(place, "a line break, space or other character that no key has", "only the key")
     return key
 
 
 def check_url(place: str, address: str) -> None:
-    """Raise InputError for anything but an http(s) address without password and query.
+    """Raise InputError unless ``address`` is an http(s) URL without password and query.
 
     Messages and results show an endpoint's address, so it must not contain a secret.
     """

@@ -1,4 +1,4 @@
-"""Check an OpenAI-compatible endpoint's replies before keeping them, because they may come from a proxy."""
+"""Check the replies of an OpenAI-compatible endpoint before they are stored; a proxy may have sent them."""
 
 import dataclasses
 import re
@@ -18,12 +18,12 @@ from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens
 
 FIRST = 4000
-"""Bytes of a reply that are searched for a refusal's reason and used for a message."""
+"""Bytes at the beginning of a reply that are searched for the reason for a refusal and quoted in messages."""
 
 WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", "max_tokens", "None")
-"""Finish reasons with which an empty text is an answer: with any other, the answer is missing."""
+"""Finish reasons for which an empty text counts as an answer; for any other, the answer is missing."""
 REFUSALS = (400, 403, 413, 422)
-"""HTTP statuses with which endpoints refuse a request's key or prompt."""
+"""HTTP statuses that endpoints return when they refuse a request's key or prompt."""
 FILTERED, TOO_LONG, REFUSED = "content_filter", "too long", "refused"
 """The finish_reasons of answers that are missing because the endpoint refused the prompt; the last is the default."""
 _SAYS = {
@@ -31,20 +31,21 @@ _SAYS = {
     FILTERED: r"content.?(filter|management|polic|safety|exists)|moderation|flagged|guardrail|inappropriate|inspection"
     r"|safety|block.?reason|blocked|prohibited|usage polic|sensitive",
 }
-"""The words that determine a refused prompt's finish_reason, in any case."""
+"""Patterns, matched in any case, for the words that decide a refused prompt's finish_reason."""
 _OF_ACCOUNT = re.compile(
     r"(credit|fund|balance|quota)s?\b.{0,20}(low|exceeded|exhausted|insufficient)|insufficient|billing|api.?key"
     r"|(account|organi[sz]ation|project|user) (is|was|has)|suspended|deactivated",
     re.IGNORECASE,
 )
-"""Refusals that concern the sender, not the prompt."""
+"""Matches refusals that concern the sender's account rather than the prompt."""
 NO_CHOICES = "no choices"
-"""The problem with a reply without choices, which filters send with status 200."""
+"""The problem of a reply without choices, which content filters send with status 200."""
 NO_TEXT = "no text"
-"""The finish_reason of an answer that is null, if the reply gives no other reason."""
+"""The finish_reason of a null answer if the reply gives no other reason."""
 
 READ_SHARE = 0.9
-"""Minimum tokens read from a text, as a share of its words: no common tokenizer makes fewer tokens than words."""
+"""Minimum number of tokens that a server reads from a text, as a share of its words: common tokenizers produce at least
+one per word."""
 
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -52,7 +53,7 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A ``response`` with status 200 that isn't a completion. The same request may succeed later."""
+    """A ``response`` with status 200 that isn't a completion. Repeating the request may help."""
 
     def __init__(self, problem: str, response: Any) -> None:
         super().__init__(problem)
@@ -60,7 +61,7 @@ class ReplyError(Exception):
 
 
 class FailureError(Exception):
-    """A request that failed at an address. ``cause``: the client's error, or a ReplyError."""
+    """Raised when a request to an address failed. ``cause`` is the client's error or a ReplyError."""
 
     def __init__(self, address: str, cause: openai.OpenAIError | ReplyError) -> None:
         super().__init__(str(cause))
@@ -83,12 +84,12 @@ class _Usage(_Part):
     completion_tokens_details: _Details | None = None
 
     def cached_tokens(self) -> int | None:
-        """Return the prompt's cached tokens: 0 if the reply doesn't report them, None if it reports no counts."""
+        """Return how many prompt tokens came from the cache: 0 if this isn't reported, None if no counts are."""
         details = self.prompt_tokens_details
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
     def thought_tokens(self) -> int | None:
-        """Return the thought's tokens among the answer's tokens; None if the reply doesn't report them."""
+        """Return how many of the answer's tokens belong to the thought; None if the reply doesn't report it."""
         return (self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None) or None
 
 
@@ -113,7 +114,7 @@ class _Logprobs(_Part):
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Return log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf).
+        """Return the log-probabilities of each token's likeliest candidates (tokens × CANDIDATES, padded with −inf).
 
         In completions, the sampled token is among its candidates even if it isn't one of the likeliest.
         """
@@ -135,7 +136,7 @@ class _Message(_Part):
     reasoning_content: Any = None
 
     def reason(self) -> str | None:
-        """Return why there is no content, if the message gives a reason: a refusal, or only a thought."""
+        """Return why the content is missing, if the message says: a refusal, or a thought without an answer."""
         return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
@@ -154,7 +155,7 @@ class _TextChoice(_Choice):
         return _Message(content=self.text)
 
     def stopped_at(self, mark: str) -> bool | None:
-        """Return whether the stop string ``mark`` ended the text; None if the server doesn't report it."""
+        """Return whether the text ended at the stop string ``mark``; None if the server doesn't say."""
         return self.stop_reason == mark if "stop_reason" in self.model_fields_set else None
 
 
@@ -166,7 +167,7 @@ AnyChoice = TypeVar("AnyChoice", _TextChoice, _ChatChoice)
 
 
 class Reply(_Part, Generic[AnyChoice]):
-    """A completion, or a chat completion."""
+    """A completion or a chat completion."""
 
     choices: list[AnyChoice] = Field(min_length=1)
     usage: _Usage | None = None
@@ -175,11 +176,11 @@ class Reply(_Part, Generic[AnyChoice]):
 
     @property
     def counts(self) -> _Usage:
-        """Counts of tokens, each of which may be unknown."""
+        """The token counts; each may be unknown."""
         return self.usage or _Usage()
 
     def candidates(self) -> list[tuple[str, float]]:
-        """Return the first token's candidates, with text and log-probability; empty if the endpoint gives none."""
+        """Return the first token's candidates, each with its text and log-probability; empty if there are none."""
         logprobs = self.choices[0].logprobs or _Logprobs()
         if logprobs.top_logprobs:
             return list((logprobs.top_logprobs[0] or {}).items())
@@ -188,7 +189,7 @@ class Reply(_Part, Generic[AnyChoice]):
 
 
 def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
-    """Return the completion in ``response``, an HTTP response with status 200. Raises ReplyError if it has none."""
+    """Parse ``response``, an HTTP response with status 200, as a completion. Raises ReplyError if it isn't one."""
     kind: type[Reply[Any]] = Reply[_ChatChoice] if as_chat else Reply[_TextChoice]
     try:
         return kind.model_validate_json(response.content)
@@ -201,10 +202,10 @@ def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
 
 
 def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
-    """Return the store's row for ``reply``.
+    """Return the answer store's row for ``reply``.
 
-    A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. Token counts are null if the reply has none.
+    After a refusal, a filtered answer, a tool call or a thought without an answer, the answer is missing: null, with
+    the reason as finish_reason. Token counts that the reply doesn't have are null.
     """
     choice, usage = reply.choices[0], reply.counts
     answer, finish_reason = _answer(choice, usage, request.said)
@@ -228,18 +229,18 @@ def _own(request: Request) -> dict[str, object]:
 
 
 def refused_row(request: Request, reason: str, error: InputError) -> dict[str, object]:
-    """Return the row for an answer that is missing because the endpoint refused its prompt, for ``reason``.
+    """Return the row for an answer that is missing for ``reason``: the endpoint refused its prompt.
 
-    It used no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
+    All token counts are 0. ``refusal`` holds the error to raise if the endpoint refuses all prompts.
     """
     counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "answer_tokens"), 0)
     return {**_own(request), "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
 
 
 def refused_prompt(error: Exception) -> str | None:
-    """Return the finish_reason for an answer whose prompt the endpoint refuses; None for any other ``error``.
+    """Return the finish_reason if ``error`` means that the endpoint refuses the prompt; None for any other error.
 
-    REFUSED may also mean a refused key: it applies to the prompt only if the address has answered others.
+    REFUSED can also mean a refused key: it is about the prompt only if the address has answered others.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -252,7 +253,7 @@ def refused_prompt(error: Exception) -> str | None:
 
 
 class ThoughtReply(NamedTuple):
-    """A thought, the token ids from which the next request continues (None: unknown), and token counts, if known."""
+    """A thought, the token ids from which the next request continues (None if unknown), and token counts, if known."""
 
     thought: Thought
     ids: tuple[int, ...] | None
@@ -264,10 +265,9 @@ class ThoughtReply(NamedTuple):
 def reply_thought(
     request: Request, reply: Reply[_TextChoice], marks: Sequence[str], thinks: ThoughtTokens | None
 ) -> ThoughtReply:
-    """Return the thought in ``reply``, a completion that should stop after the end mark.
+    """Return the thought in ``reply``, a completion that should have stopped after the end mark.
 
-    If a server only reports ``stop`` and leaves out the mark, it is assumed to have stopped there if a thought had
-    begun.
+    If a server only reports ``stop`` and omits the mark, a thought that has begun is assumed to have ended there.
     """
     choice, usage = reply.choices[0], reply.counts
     text, ended = choice.text or "", choice.finish_reason
@@ -282,7 +282,7 @@ def reply_thought(
 
 
 def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
-    """Return the request for the answer after a thought: over its token ids if they are known, else over its text."""
+    """Return the request for the answer after a thought: it continues its token ids or, if unknown, its text."""
     thought = reply.thought
     if thought.end == NO_END:
         return dataclasses.replace(request, begun="")
@@ -296,13 +296,13 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
-    """Return the store's row for a thought and its ``answer`` row, which is empty if the thought did not end."""
+    """Return the store's row for a thought and its ``answer`` row, which is empty if the thought didn't end."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if the endpoint let a thought exceed ``budget``, or cut it earlier. Unknown counts pass."""
+    """Raise InputError if a thought exceeds ``budget``, or was cut before it. Unknown token counts pass."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
@@ -312,8 +312,8 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
 def check_read(place: str, request: Request, read: int | None) -> None:
     """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
 
-    For token ids, all must be read; for a text, READ_SHARE of its words (in a chat, the user part's). An unknown count
-    passes.
+    Prompts sent as token ids must be read completely; for text, the tokens must number at least READ_SHARE of its words
+    (in a chat, the words of the user message). An unknown count passes.
     """
     ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
@@ -325,10 +325,10 @@ def check_read(place: str, request: Request, read: int | None) -> None:
 
 
 def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
-    """Raise InputError if ``row`` shows that the endpoint cut the prompt, or the answer before ``max_tokens``.
+    """Raise InputError if ``row`` shows that the endpoint cut the prompt, or cut the answer before ``max_tokens``.
 
-    See check_read. An answer to token ids must not be shorter than ``max_tokens`` if it ended for that reason, because
-    vLLM in the job would have continued. Unknown counts pass.
+    For the prompt, see check_read. If token ids were sent, an answer with finish_reason `length` must have
+    ``max_tokens`` tokens, because vLLM in the job would have continued. Unknown counts pass.
     """
     check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]
@@ -338,7 +338,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
 
 
 def advice(error: Exception, generator: GeneratorEntry) -> str:
-    """Return which key of the ``generator``'s entry may help against ``error``; empty if none does."""
+    """Return advice on which key of the ``generator``'s entry may fix ``error``; empty if there is none."""
     if refused_prompt(error) == TOO_LONG:
         return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"
     variable = generator.get("api_key_env")
@@ -351,7 +351,7 @@ def advice(error: Exception, generator: GeneratorEntry) -> str:
 
 
 def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tuple[str | None, str]:
-    """Return the answer and its finish reason, or None and why it is missing."""
+    """Return the answer and its finish reason; for a missing answer, None and the reason."""
     message, ended = choice.message, str(choice.finish_reason)
     text = (said + (message.content or "")).strip()
     cut_thought = ended == "length" and usage.thought_tokens() is not None
@@ -362,7 +362,7 @@ def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tupl
 
 
 def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str, object]:
-    """Return the store's columns for a thought that the server separates from the answer; empty if there is none."""
+    """Return the store's columns for a thought that the server returns separately; empty if there is none."""
     given, tokens = message.reasoning or message.reasoning_content, usage.thought_tokens()
     if given is None and tokens is None:
         return {}
@@ -371,7 +371,7 @@ def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str
 
 
 def request_failure(error: Exception) -> str:
-    """Describe a failed request on one line: status and the reply's first words, or why there is no reply."""
+    """Describe a failed request on one line: the status and the beginning of the reply, or why there is none."""
     name = "" if isinstance(error, ReplyError) else f"{type(error).__name__}: "
     if not isinstance(error, openai.APIStatusError | ReplyError):
         cause = error.__cause__

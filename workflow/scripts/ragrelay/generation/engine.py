@@ -1,4 +1,4 @@
-"""Run vLLM in this process with its step loop, which keeps the batch full; separate chunks would drain it."""
+"""Run vLLM's step loop in this process. Unlike calls with chunks of requests, it keeps the batch full."""
 
 import copy
 import os
@@ -29,19 +29,19 @@ from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 Asked = TypeVar("Asked")
 
 BATCH_INVARIANT_FROM = (8, 0)
-"""Lowest compute capability of NVIDIA GPUs that vLLM's batch invariance supports: 0.32.0 checks none, but has kernels
+"""Lowest compute capability of NVIDIA GPUs for vLLM's batch invariance. vLLM 0.32.0 doesn't check it, but has kernels
 for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
 OPTIONAL = (
     "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
 GIVEN_UP = ("error", "abort")
-"""Ways in which requests end inside vLLM, where `error` is called retryable (vllm/v1/engine/__init__.py,
+"""Finish reasons of requests that failed inside vLLM, which calls `error` retryable (vllm/v1/engine/__init__.py,
 FinishReason)."""
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
 class VllmEngine:
-    """A started vLLM engine for a generator's definition; ``window`` is its context length in tokens."""
+    """A running vLLM engine for a generator's definition; ``window`` is its context length in tokens."""
 
     name = "vllm"
 
@@ -64,12 +64,12 @@ class VllmEngine:
         self._adapter = adapter_request(generator)
         self._thinks = thought_tokens(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
-        # As vllm.LLM does; otherwise vLLM takes 2,048 tokens per step on every GPU.
+        # The same as in vllm.LLM; without it, vLLM computes 2,048 tokens per step on every GPU.
         usage = UsageContext.LLM_CLASS
         config = arguments.create_engine_config(usage)
         runner = "V2" if config.use_v2_model_runner else "V1"
         if "repetition_window" in generator:
-            # vLLM chooses between two model runners, each with its own interface.
+            # vLLM chooses between two model runners, which have different interfaces.
             processor = {"V1": "RecentTokens", "V2": "RecentTokensV2"}[runner]
             config.model_config.logits_processors = [f"{PLUGINS}:{processor}"]
         self._engine = LLMEngine(
@@ -87,7 +87,7 @@ class VllmEngine:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Answer two short requests, then one of them alone, so that compilation at first use counts as start-up."""
+        """Answer two short requests, then the longer one alone, so that compilation on first use counts as start-up."""
         ends = {"stop": [], "min_tokens": 0, "ignore_eos": True}
         asked = ((size, (0,) * 4, self._parameters(0, max_tokens=size, **ends)) for size in (1, 2))
         deque(self.finished(asked), maxlen=0)
@@ -95,8 +95,8 @@ class VllmEngine:
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.
 
-        Seeds are per request, so that an answer does not depend on what else is drawn in its batch; in bfloat16 its
-        arithmetic still does, by the sizes of the batch.
+        Each request has its own seed, so that an answer's sampling doesn't depend on the rest of the batch. In
+        bfloat16, its arithmetic still depends on the batch size.
         """
         if self._thinks:
             yield from self._answers_after_thoughts(requests, self._thinks)
@@ -108,10 +108,10 @@ class VllmEngine:
     def _answers_after_thoughts(
         self, requests: Iterator[Request], thinks: ThoughtTokens
     ) -> Iterator[dict[str, object]]:
-        """Yield rows for answers that are requested after their thoughts, with prompt and thought.
+        """Yield rows for answers that are requested after their thoughts, which the answers' prompts then include.
 
-        So stop strings and max_tokens count after the end mark. A text without a thought is requested again as an
-        answer. The end mark is appended to a thought that its budget cut.
+        So stop strings and max_tokens apply only after the end mark. A thought that was cut at its budget gets an end
+        mark. If a reply has no thought, it is discarded and the answer requested from the prompt alone.
         """
         thoughts: dict[tuple[str, int], tuple[Thought, Any]] = {}
 
@@ -141,11 +141,11 @@ class VllmEngine:
             yield with_thought(row, thought, len(first.outputs[0].token_ids))
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, object]]:
-        """Yield the rows that ``method`` yields for this engine and ``requests``."""
+        """Yield the rows that ``method`` produces with this engine for ``requests``."""
         return method(self, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "VllmEngine":
-        """Return this engine with another definition's decoding for the same model."""
+        """Return an engine that shares this one's model but has another definition's decoding."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
         return other
@@ -155,10 +155,11 @@ class VllmEngine:
         asked: Iterator[tuple[Asked, Sequence[int], object]],
         follow: Callable[[Asked, object], tuple[Asked, Sequence[int], object] | None] = lambda item, output: None,
     ) -> Iterator[tuple[Asked, Any]]:
-        """Yield each item of ``asked`` (item, token ids of its prompt, SamplingParams) with its output, as they finish.
+        """Run the requests ``asked``, and yield each item and its output as they finish.
 
-        ``follow`` returns the next request for an item with an output, which is then not yielded. Inside the engine, up
-        to twice as many requests wait as the batch holds.
+        A request is an item, its prompt's token ids and SamplingParams. If ``follow`` returns another request for an
+        item and its output, that request runs before the item is yielded. Up to twice as many requests as the batch
+        holds wait inside the engine.
         """
         from vllm.inputs import TokensPrompt
 
@@ -200,7 +201,7 @@ class VllmEngine:
         return self._thinks.hidden if self._thinks else None
 
     def _parameters(self, seed: int, **ends: object) -> object:
-        """Return the SamplingParams of a request; ``ends`` in place of the generator's own."""
+        """Return the SamplingParams of a request; ``ends`` replaces values from the generator's definition."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
@@ -211,7 +212,7 @@ class VllmEngine:
             chosen["extra_args"] = {"recent_penalty": penalty, "recent_window": self.generator["repetition_window"]}
         if "structured" in self.generator:
             chosen["structured_outputs"] = StructuredOutputsParams(regex=self.generator["structured"])
-        # The log-probabilities are those of the model, before penalties, temperature and top-k.
+        # Log-probabilities come from the model, before penalties, temperature and top-k.
         chosen |= {"stop": list(self.generator["stop"]), "logprobs": CANDIDATES, **ends}
         return SamplingParams(
             **chosen,
@@ -222,15 +223,15 @@ class VllmEngine:
 
 
 def check_end(output: Any) -> None:
-    """Raise InputError if vLLM gave a request up: what it has of the answer, if anything, is none."""
+    """Raise InputError if a request failed inside vLLM; whatever text it has is not an answer."""
     reason = str(output.outputs[0].finish_reason)
     if reason in GIVEN_UP:
         found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"
-        raise InputError("vLLM", found, "an answer; the job's log may say why, and the same command asks again")
+        raise InputError("vLLM", found, "an answer; the job's log may say why, and the same command tries again")
 
 
 def output_row(request: Request, output: Any) -> dict[str, object]:
-    """Return a row of the store, without log-probabilities and TOKEN_SCORES, from what vLLM returns for ``request``."""
+    """Return the store's row for what vLLM returned for ``request``, without log-probabilities and TOKEN_SCORES."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,
@@ -251,7 +252,7 @@ def _scores(output: Any) -> dict[str, object]:
 
 
 def check_batch_invariance() -> None:
-    """Raise InputError if vLLM's batch invariance does not support this machine's GPU."""
+    """Raise InputError if this machine's GPU doesn't support vLLM's batch invariance."""
     import torch
 
     major, minor = BATCH_INVARIANT_FROM
@@ -287,13 +288,13 @@ def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> di
         if optional in generator:
             arguments[optional] = generator[optional]  # type: ignore[literal-required]
     if on_cpu:
-        arguments["tensor_parallel_size"] = 1  # there are no GPUs to share the model
-        # Per-request seeds need whole prompts in one step on CPU ("CPU Generator does not use offset" otherwise).
+        arguments["tensor_parallel_size"] = 1  # no GPUs to split the model across
+        # On CPU, per-request seeds need each prompt in one step (else "CPU Generator does not use offset").
         arguments["enable_chunked_prefill"] = False
         arguments.setdefault("block_size", BLOCK_TOKENS["cpu"])
         arguments["max_num_batched_tokens"] = max(generator.get("max_num_batched_tokens", 4096), window)
         arguments["distributed_executor_backend"] = "uni"
-        # Compiling costs up to minutes at every start and makes kernels depend on a cache outside the study.
+        # Compilation takes up to minutes at every start and makes kernels depend on a cache outside the study.
         arguments["enforce_eager"] = True
     else:
         arguments["gpu_memory_utilization"] = generator["gpu_memory_utilization"]
@@ -301,7 +302,7 @@ def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> di
 
 
 def _set_environment(generator: GeneratorEntry, on_cpu: bool, threads: int) -> None:
-    """Set vLLM's variables before its import. No usage data leaves the node. Your variables take precedence."""
+    """Set vLLM's environment variables before its import, usage reports off. Variables that you set take precedence."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:
@@ -312,10 +313,9 @@ def _set_environment(generator: GeneratorEntry, on_cpu: bool, threads: int) -> N
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
             "VLLM_CPU_KVCACHE_SPACE": str(generator["cpu_kvcache_gib"]),
             "OMP_NUM_THREADS": str(threads),
-            "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # if bound, two jobs on one machine would share their first core
-            # With split attention, the order of sums depends on what else is in the batch. Log-probabilities then
-            # differ in their last bits between an undisturbed job, a resumed one and a shard, and sometimes a token
-            # does.
+            "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # if bound, two jobs on a machine would start on the same core
+            # With split attention, the order of summation depends on the rest of the batch. Log-probabilities, and
+            # occasionally a token, then differ between an uninterrupted job, a resumed one and a shard.
             "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
     if all(is_local(generator[key]) for key in ("model", "adapter") if key in generator):

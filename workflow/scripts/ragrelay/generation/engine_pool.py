@@ -1,6 +1,6 @@
-"""Run several vLLM engines side by side in one job, each in its own process on its own GPUs.
+"""Run several vLLM engines side by side in one job, each in a separate process on separate GPUs.
 
-For clusters that allocate whole nodes, and models that need fewer GPUs than a node has.
+This is for clusters that only allocate complete nodes, and for models that need fewer GPUs than a node has.
 """
 
 import os
@@ -24,7 +24,7 @@ from ragrelay.generation.generator import Method, Request
 from ragrelay.generation.token_progress import PROGRESS
 
 CHUNK = 32
-"""Requests that an engine gets at a time. They are consecutive, because neighbours share prefixes."""
+"""Number of requests sent to an engine at a time. They are consecutive, because neighbours share prefixes."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
 ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
@@ -33,9 +33,9 @@ Rows = Iterator[dict[str, Any]]
 
 
 class EnginePool:
-    """Several engines (as many as ``engines_per_job``), used like a single VllmEngine.
+    """``engines_per_job`` engines that are used like a single VllmEngine.
 
-    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. If one engine ends, the job ends.
+    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. If one engine dies, the job ends.
     """
 
     name = VllmEngine.name
@@ -57,16 +57,16 @@ class EnginePool:
         return self.run(VllmEngine.answers, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "EnginePool":
-        """Return these engines with another definition's decoding for the same model."""
+        """Return a pool that shares these engines' model but has another definition's decoding."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)
         return other
 
     def run(self, method: Method, requests: Iterator[Any]) -> Rows:
-        """Yield the rows that ``method`` yields for an engine and its share of ``requests``, as they finish.
+        """Split ``requests`` between the engines; yield the rows that ``method`` produces with each, as they finish.
 
-        The engine with the least work left gets the next requests. Each process has at most three batches, two of them
-        inside the engine.
+        The next requests go to the engine with the least work left. Each process holds at most three batches of
+        requests, two of them inside the engine.
         """
         for worker in self._workers:
             _send(worker, (method, self.generator))
@@ -92,15 +92,15 @@ class EnginePool:
                     if progress := PROGRESS.get():
                         progress.begun(*map(sum, zip(*begun.values(), strict=True)))
                 else:
-                    # A row of a likelihood says how many requests it ends: a request can have several rows.
+                    # A likelihood row says how many requests it completes, because a request can have several rows.
                     left[worker] -= row.get("requests", 1)
                     yield row
 
 
 def visible_devices(count: int, size: int, given: str | None) -> list[str]:
-    """Return each engine's GPUs, for ``count`` engines with ``size`` GPUs each, from CUDA_VISIBLE_DEVICES (``given``).
+    """Assign GPUs from CUDA_VISIBLE_DEVICES (``given``) to ``count`` engines with ``size`` GPUs each.
 
-    Raises InputError if it names too few.
+    Returns each engine's list for that variable. Raises InputError if it names too few GPUs.
     """
     named = [str(number) for number in range(count * size)] if not given else given.split(",")
     if len(named) < count * size:
@@ -110,7 +110,7 @@ def visible_devices(count: int, size: int, given: str | None) -> list[str]:
 
 
 def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
-    """Start a process that serves an engine. It ends when the connection does."""
+    """Start a process that serves an engine and ends when its connection closes."""
     ours, theirs = socket.socketpair()
     path = os.pathsep.join(filter(None, (PACKAGES, os.environ.get("PYTHONPATH"))))
     subprocess.Popen(
@@ -122,7 +122,7 @@ def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
 
 
 def _reply(worker: "Connection[Any, Any]") -> Any:
-    """Return the message from an engine's process; if it is an error, raise it."""
+    """Receive a message from an engine's process; if it is an error, raise it."""
     try:
         reply = worker.recv()
     except (EOFError, ConnectionError) as error:
@@ -142,11 +142,12 @@ def _send(worker: "Connection[Any, Any]", message: object) -> None:
 def serve(number: int) -> None:
     """Start an engine in this process, and run the methods that arrive through the socket with descriptor ``number``.
 
-    The other end sends the engine's definition, window and threads; then, for each run, its method and definition, and
-    lists of requests, the last of them empty. It receives version, device and settings; then, for each run, its rows
-    and None; or an error. Between rows it receives tuples: the tokens of unfinished answers (TokenProgress.begun).
+    The other end first sends the engine's definition, window and number of threads. For each run, it then sends the
+    method and a definition, followed by lists of requests, of which the last is empty. This process first sends
+    version, device and settings. For each run, it then sends the rows, and None at the end; or an error. Tuples between
+    rows report the tokens of unfinished answers (TokenProgress.begun).
     """
-    # Only the job handles these signals. It ends this process by closing the connection.
+    # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     connection: Connection[Any, Any] = Connection(number)
@@ -172,7 +173,7 @@ def serve(number: int) -> None:
     except (InputError, MemoryError) as error:
         connection.send(error)
         raise
-    except Exception as error:  # a library's error, which a pipe may not be able to send
+    except Exception as error:  # an error from a library may not be picklable
         connection.send(RuntimeError(f"{type(error).__name__}: {error}"))
         raise
 

@@ -1,7 +1,7 @@
-"""Count GPU-hours and tokens for all jobs with an engine, including every attempt and killed jobs.
+"""Count the GPU-hours and tokens of all jobs with an engine, including failed attempts and killed jobs.
 
-The hours cover a job's script, including imports, but not the seconds before it in SLURM and Snakemake. Each process of
-a job has a separate file next to the job's log, which nothing deletes, and renews it while it runs.
+The hours cover a job's script, including its imports, but not the seconds that SLURM and Snakemake take before it
+starts. While it runs, each process of a job updates its own file next to the job's log. Nothing deletes these files.
 """
 
 import json
@@ -22,9 +22,9 @@ from ragrelay.base.io.json_values import FAULTS
 log = logging.getLogger(__name__)
 
 RENEWED_EVERY = 30.0
-"""Seconds between renewals; a killed job's last seconds are not counted."""
+"""Seconds between updates; the last seconds of a killed job aren't counted."""
 UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
-"""The counted units, as in the key `budget`; tokens include prompt and answer tokens."""
+"""The units counted, as in the key `budget`; tokens are prompt tokens plus answer tokens."""
 
 
 class _Use:
@@ -46,7 +46,7 @@ class _Use:
 
 
 def _age() -> float:
-    """Return the seconds since this process started, so that its imports count; 0 where it is unknown."""
+    """Return the seconds since this process started, so that its imports count; 0 if unknown."""
     started = process_state(os.getpid())[1] / os.sysconf("SC_CLK_TCK")
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started if started else 0.0
 
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Count the use of a job that holds ``gpus`` within the context, in a file next to its log."""
+    """Count what a job that holds ``gpus`` uses inside this context, in a file next to its log."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)
@@ -72,13 +72,13 @@ def counted(job_log: str, gpus: int) -> Iterator[None]:
 
 
 def add_tokens(number: int) -> None:
-    """Count ``number`` tokens as used by this job; does nothing outside ``counted``."""
+    """Add ``number`` to the tokens that this job has used; outside ``counted``, do nothing."""
     if use := _USE.get():
         use.tokens += number
 
 
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
-    """Return each rule's use so far, in UNITS. ``logs`` is the folder with the study's logs."""
+    """Sum the use of each rule's jobs so far, in UNITS. ``logs`` is the folder with the study's logs."""
     sums: dict[str, dict[str, float]] = {}
     for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
@@ -93,6 +93,6 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
 
 
 def used_in_all(logs: Path) -> dict[str, float]:
-    """Return the total use of a study's jobs so far, in UNITS."""
+    """Sum the use of all of a study's jobs so far, in UNITS."""
     by_rule = used_by_rule(logs).values()
     return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

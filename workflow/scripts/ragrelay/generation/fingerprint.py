@@ -1,4 +1,4 @@
-"""Compute the fingerprint: a hash of everything that determines an answer except its prompt and seed."""
+"""Compute a generator's fingerprint: a hash of everything that determines an answer except its prompt and seed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,20 +12,20 @@ from ragrelay.generation.generator import GENERATOR_KINDS, PENALTIES
 
 Started = TypeVar("Started")
 
-# Keys added later. Their defaults are the earlier behaviour and don't change the fingerprint, so old answers serve.
+# Keys added later. At their defaults, they don't change the fingerprint, so older answers can still be used.
 LATER = ("chat", "chat_template_kwargs", "date", *PENALTIES)
-# Kinds of stores that have a folder per fingerprint.
+# Stores with one folder per fingerprint.
 STORES = ("answers", "likelihoods")
 
 
 def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
-    """Return 16 hex digits that change with everything that affects the text of an answer.
+    """Return 16 hex digits that change with everything that affects an answer's text.
 
-    Models, adapters and tokenizers count by a hash of their files (local folder) or by id and revision (hub), so a
-    folder can be moved and keep its answers. The engine decides which keys count. The prompt template does not count,
-    because prompts are part of the key. ``thinking`` counts if thoughts are separate requests
-    (GeneratorKind.thought_budget). If earlier versions had another fingerprint for the same answers
-    (GeneratorKind.earlier), the returned fingerprint's stores in ``cache_dir`` get the earlier parts.
+    A model, adapter or tokenizer counts by a hash of its files (local folder) or by id and revision (hub), so answers
+    stay valid if the folder moves. The engine decides which keys count. The prompt template doesn't, because prompts
+    are part of an answer's key. ``thinking`` counts if thoughts are separate requests (GeneratorKind.thought_budget).
+    If earlier versions gave these answers another fingerprint (GeneratorKind.earlier), those parts in ``cache_dir`` are
+    linked into the stores of the returned one.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
@@ -42,10 +42,10 @@ def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: 
 def checked_start(
     generator: GeneratorEntry, expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
 ) -> Started:
-    """Return ``start()``, and check before and after it that the model's files have the fingerprint ``expected``.
+    """Call ``start``, and check before and afterwards that the model's files still have the ``expected`` fingerprint.
 
-    Raises InputError otherwise: if a folder changed during a study, two models' answers would share a fingerprint. File
-    hashes are cached, so the check only compares file sizes and times.
+    Raises InputError if they don't: otherwise, two models' answers would share a fingerprint after a change during a
+    study. File hashes are cached, so the check only compares sizes and modification times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

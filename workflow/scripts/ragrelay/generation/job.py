@@ -32,11 +32,11 @@ from ragrelay.prompting.layout import Layout
 log = logging.getLogger(__name__)
 
 SPENT = ("prompt_tokens", "answer_tokens")
-"""The units that a token budget limits."""
+"""The columns whose sum counts towards a token budget."""
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant", SERVED, SYSTEM)
 MOST_REFUSED = 100
-"""A job ends if this many prompts are refused before one is answered."""
+"""The job ends if this many prompts are refused before any is answered."""
 MEMORY = (
     "memory for the weights and the cache: lower the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
     "gpu_memory_utilization, or raise the profile's mem_mb or gpu; the job's log has the engine's own words"
@@ -47,19 +47,19 @@ NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,
 )
-"""Messages from vLLM and torch about too little memory. The word alone also occurs in names of keys and weights."""
+"""Matches errors from vLLM and torch about too little memory. The word alone also occurs in keys and weights' names."""
 ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
 UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
-"""The expectation for an engine in a separate process, whose error arrives without its cause."""
+"""What to expect of an engine in a separate process, whose error arrives without its cause."""
 
 Started = TypeVar("Started")
 
 
 class Appendable(Protocol):
-    """A store to which rows can be added."""
+    """A store to which rows can be appended."""
 
     def append(self, rows: Sequence[Mapping[str, object]], metadata: Mapping[str, str], /) -> object:
-        """Write ``rows`` as one more part."""
+        """Write ``rows`` as a new part."""
 
 
 def generate_answers(
@@ -70,13 +70,13 @@ def generate_answers(
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
     leaves_out: bool = False,
 ) -> dict[str, object]:
-    """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
+    """Generate the answers for ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
-    ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
-    that it doesn't stop other retrievers; if every retriever has one, InputError is raised before the engine starts.
-    With ``leaves_out`` and over_window: truncate, it is never raised: the jobs that read the answers count prompts
-    without an answer. Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds, engine, the
-    counts of count_makers, and tokens.
+    ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
+    out, so that it doesn't stop other retrievers; if every retriever has one, InputError is raised before the engine
+    starts. With ``leaves_out`` and over_window: truncate, it is never raised, because the jobs that read the answers
+    count prompts without one. Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds,
+    engine, the counts of count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -91,7 +91,7 @@ def generate_answers(
         )
     if len(missing):
         if not GENERATOR_KINDS[generator["engine"]].in_job:
-            # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
+            # This prompt is sent to an endpoint before all others: if the endpoint cuts prompts, nothing is stored.
             missing = longest_first(missing)
         requests = requests_of(missing, generator, window, layout)
         progress = token_progress(missing, generator, window, layout, store)
@@ -109,19 +109,19 @@ def generate_answers(
 
 
 def expect_model(engine: Maker, store: PartStore) -> None:
-    """Make an endpoint's engine expect replies from the model named in the latest part of ``store`` that names one."""
+    """Make an endpoint's engine expect the model that the latest part of ``store`` with a model's name records."""
     if engine.device == ENDPOINT:
-        looks = (store.parts(latest=number) for number in (1, 0))  # at all of them only if the latest names none
+        looks = (store.parts(latest=number) for number in (1, 0))  # read all parts only if the latest names none
         named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
         for model in islice(filter(None, named), 1):
             engine.settings[SERVED] = model
 
 
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
-    """Yield an engine's ``rows``; rows of refused prompts come after the first answer, or immediately (``answered``).
+    """Yield an engine's ``rows``, but hold back rows of refused prompts until the first answer (unless ``answered``).
 
-    Raises the first refusal if all prompts are refused, or MOST_REFUSED before the first answer, and InputError for an
-    answer with a thought (check_shown).
+    If all prompts are refused, or MOST_REFUSED before the first answer, raises the first refusal. Raises InputError for
+    an answer that contains a thought (check_shown).
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]
@@ -149,10 +149,10 @@ def _within_window(
     layout: Layout,
     leaves_out: bool,
 ) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
-    """Return the rows of ``missing`` that fit the window, and the other prompts' error parts, keyed by prompt_id.
+    """Return the rows of ``missing`` that fit the window, and for all other prompts, parts of the error by prompt_id.
 
-    Raises the first error if every retriever has one (with only zero-shot prompts: if these do), because then no table
-    can be made, unless the job ``leaves_out`` such prompts.
+    If every retriever has such a prompt (with only zero-shot prompts: if they do), no table could be made, so the first
+    error is raised, unless the job ``leaves_out`` such prompts.
     """
     errors = over_window(missing, generator, window, layout)
     if not errors:
@@ -170,12 +170,12 @@ def _within_window(
 def start_checked(
     start_engine: Callable[[GeneratorEntry, int | None], Started], generator: GeneratorEntry, window: int | None
 ) -> Started:
-    """Start the generator's engine. Raises InputError if an engine in this job dies at its start."""
+    """Start the generator's engine. Raises InputError if an engine in this job fails to start."""
     try:
         return start_engine(generator, window)
     except InputError:
         raise
-    except Exception as error:  # whatever libraries raise for weights or keys that they can't use
+    except Exception as error:  # whatever a library raises for weights or keys that it can't use
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
         log.exception("the engine did not start")
@@ -198,13 +198,13 @@ def keep(
     start_seconds: float,
     tokens: TokenProgress | None = None,
 ) -> dict[str, object]:
-    """Append an engine's ``rows`` to ``store``: a part about every ``flush_seconds``, and one at the end.
+    """Append an engine's ``rows`` to ``store`` in parts: one about every ``flush_seconds``, and one at the end.
 
-    Each part's metadata has sums of the columns ``totals``. The first part's also has ``start_seconds``: from the job's
-    first look at the store until the engine was ready, including imports and tokenisation. Progress counts ``tokens``
-    or, without them, ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. A
-    sum with an unknown term is None, and no part's metadata has it. Raises InputError for a row with a log-probability
-    above 0, after keeping all rows before it.
+    Each part's metadata has the sums of the columns ``totals``. The first part's also has ``start_seconds``, from the
+    job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
+    ``tokens`` or, without them, ``number`` of ``unit`` (a plural). Returns the number ``made``, all sums, and
+    generate_seconds. A sum with an unknown term is None, and omitted from the metadata. Raises InputError for a row
+    with a log-probability above 0, after storing the rows before it.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -238,16 +238,16 @@ def keep(
                 flush()
                 flushed = time.monotonic()
     finally:
-        # Keep finished answers also if the engine dies or the job is interrupted.
+        # Store finished answers even if the engine dies or the job is interrupted.
         if waiting:
             flush()
     return {"made": made, **sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
-    """Count the keys ``asked`` by maker: ``engines`` (by engine, version and device) and ``settings``.
+    """Count the keys ``asked`` by what generated them: ``engines`` (engine, version and device) and ``settings``.
 
-    ``settings`` counts by setting and value (see Maker), without parts that don't record the setting; a part with
+    ``settings`` has counts by setting and value (see Maker), without parts that don't record the setting; a part with
     several values counts for each. ``first_made``: when the first part with one of the keys was written (UTC, ISO
     8601).
     """
@@ -270,10 +270,10 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
 
 
 def memory() -> dict[str, str]:
-    """Return ``peak_memory_mib``: the peak memory of this process, plus those of its running child processes.
+    """Return ``peak_memory_mib``: the sum of the peak memory of this process and of its running child processes.
 
-    If the engine is in this process on a GPU, also ``gpu_memory_mib``: the first GPU's memory now in use by all
-    processes. vLLM takes ``gpu_memory_utilization`` of it at its start, even if the prompts need less.
+    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the first GPU's memory that all
+    processes use now. vLLM reserves ``gpu_memory_utilization`` of it at its start, even if the prompts need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}
@@ -285,10 +285,10 @@ def memory() -> dict[str, str]:
 
 
 def _peaks_of_children(process: str) -> Iterator[int]:
-    """Yield the peak memory in KiB of all child processes; nothing if the kernel does not report it."""
+    """Yield each child process's peak memory in KiB; nothing if the kernel doesn't report it."""
     try:
         threads = list(Path(f"/proc/{process}/task").iterdir())
-    except (FileNotFoundError, ProcessLookupError):  # the process has ended meanwhile
+    except (FileNotFoundError, ProcessLookupError):  # the process has ended in the meantime
         return
     for thread in threads:
         for child in _of_kernel(thread / "children").split():
@@ -298,7 +298,7 @@ def _peaks_of_children(process: str) -> Iterator[int]:
 
 
 def _of_kernel(file: Path) -> str:
-    """Return the text of a file of /proc; empty if its thread or process has ended meanwhile."""
+    """Return the text of a file in /proc; empty if its thread or process has ended in the meantime."""
     try:
         return file.read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):

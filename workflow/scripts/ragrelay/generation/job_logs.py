@@ -1,4 +1,4 @@
-"""Read jobs' logs: records with time and level, and failed jobs."""
+"""Read job logs as records with time and level, and find failed jobs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 RECORD = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ([A-Z]+) (\S+): (.*)")
-"""The form of a line that job_log writes; other lines belong to the record above them."""
+"""A line written by job_log; any other line belongs to the record above it."""
 WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 class Record(NamedTuple):
-    """A log record. ``last`` is its last line: after a traceback, the error itself."""
+    """A log record. ``last`` is its last line; for a traceback, that is the error itself."""
 
     time: datetime
     level: str
@@ -21,14 +21,14 @@ class Record(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """A rule: a regular expression of its logs, and its outputs with wildcards in braces."""
+    """A rule: a regular expression for its logs, and its outputs with wildcards in braces."""
 
     log: str
     outputs: Sequence[str]
 
 
 def records(log: Path) -> list[Record]:
-    """Return a log's records, oldest first; none if there is no such file."""
+    """Return a log's records, oldest first; an empty list if the file doesn't exist."""
     entries: list[Record] = []
     if not log.is_file():
         return entries
@@ -42,9 +42,9 @@ def records(log: Path) -> list[Record]:
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
-    """Yield the logs below ``folder`` that end with an error, each with its record, for jobs whose outputs are missing.
+    """Yield each log below ``folder`` that ends with an error, and its last record, if the job's outputs are missing.
 
-    The outputs exist if the job succeeded later. Snakemake deletes a failed job's outputs.
+    Snakemake deletes a failed job's outputs, so they exist only if a later attempt succeeded.
     """
     known = [(re.compile(rule.log), rule.outputs) for rule in rules]
     for log in sorted(folder.rglob("*.log")):

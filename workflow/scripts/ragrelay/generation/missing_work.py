@@ -1,7 +1,7 @@
-"""Count the keys that a job would make, in a small job before it, so that it requests a GPU only if needed.
+"""Count the keys that a job would compute, in a small job before it, so that it only requests a GPU if needed.
 
-The count goes to a temporary file, an input of the job (``missing``) from which the job's resources follow. The job's
-own code does the counting: it runs up to the engine's start.
+The count is written to a temporary file, which is an input of the job (``missing``) and determines the job's resources.
+The counting is done by the job's own code, which runs until the engine would start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ Engine = TypeVar("Engine")
 
 
 class NoEngineError(InputError):
-    """Raised instead of starting an engine. ``missing``: how many keys it would make."""
+    """Raised instead of starting an engine. ``missing``: how many keys the engine would compute."""
 
     def __init__(self, missing: int = 1) -> None:
         super().__init__("a job that counts", f"{missing} missing keys", "no start of an engine")
@@ -31,15 +31,15 @@ class NoEngineError(InputError):
 
 
 def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
-    """Raise NoEngineError: the start function for a job that only counts."""
+    """Raise NoEngineError: the start function of a job that only counts."""
     raise NoEngineError
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
-    """Return a count file's content: how many keys ``job``, which starts its engine with no_engine, would make.
+    """Return a count file's content: how many keys ``job`` would compute. ``job`` must start its engine with no_engine.
 
-    ``number`` counts them if the error doesn't. An impossible request needs no engine: the job itself ends with the
-    error.
+    ``number`` counts them if the error doesn't. A request that is impossible needs no engine: the job itself will end
+    with that error.
     """
     try:
         job()
@@ -51,7 +51,7 @@ def count_missing(job: Callable[[], object], number: Callable[[], int] | None = 
 
 
 class _CountingAsker(EngineAsker):
-    """Starts no engine, and counts missing likelihoods."""
+    """Counts missing likelihoods instead of starting an engine."""
 
     def __init__(self, asker: EngineAsker) -> None:
         super().__init__(asker.generator, asker.fingerprint, asker.cache_dir, 1)
@@ -73,9 +73,9 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Return a count file's content for ``ask_parts`` in questions.parts, which gets the other arguments.
+    """Return a count file's content for ``ask_parts`` of questions.parts, which receives the other arguments.
 
-    If a part's requests depend on missing replies, only the first ones are counted.
+    If a part's requests depend on missing replies, only its first ones are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]
@@ -85,7 +85,7 @@ def count_requests(
 def checked_engine(
     start: Callable[[GeneratorEntry, int | None], Engine], counts: Iterable[str], gpus: int
 ) -> Callable[[GeneratorEntry, int | None], Engine]:
-    """Return ``start``, a function that starts an engine, with check_counted before it."""
+    """Return ``start``, a function that starts an engine, preceded by check_counted."""
 
     def checked(generator: GeneratorEntry, window: int | None) -> Engine:
         check_counted(counts, gpus)

@@ -12,61 +12,61 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
 
-# Number of latest parts whose time counts. Each is about a minute of work.
+# How many of the latest parts are timed. Each is about a minute of work.
 TIMED_PARTS = 60
 # Used if no answer is cached: Parquet's bytes per answer and per token (about 4 characters and two scores of 4 bytes,
 # halved by zstd).
 BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
-# An answer token takes as long as this many prompt tokens, if parts are too similar to measure it. Solved
-# from TensorRT-LLM's published 3,538 answer tokens/s at 2,048 tokens in and 128 out, and 17,744 at 1,000 and 1,000
+# How many prompt tokens take as long as one answer token, if parts are too similar to measure it. Computed from
+# TensorRT-LLM's published 3,538 answer tokens/s with 2,048 tokens in and 128 out, and 17,744 with 1,000 and 1,000
 # (Llama 3.1 8B, FP8, one H200).
 PROMPT_TOKENS_PER_ANSWER_TOKEN = 2.7
-# Weight of this ratio against the measured parts: next to nothing.
+# Weight of this ratio relative to the measured parts: almost nothing.
 PRIOR_WEIGHT = 1e-3
 PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 
 @dataclass(frozen=True)
 class Speed:
-    """An engine's seconds per token: ``prompt`` (tokens not served by the prefix cache) and ``answer``."""
+    """An engine's seconds per token: ``prompt`` (for tokens that the prefix cache doesn't serve) and ``answer``."""
 
     prompt: float
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return the seconds for these tokens, of which the prefix cache serves none."""
+        """Return the seconds that these tokens take, if the prefix cache serves none of them."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the joint speed of ``engines`` side by side, each with this speed."""
+        """Return the total speed of ``engines`` side by side, each with this speed."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Estimates per answer and per second, each with its origin in words."""
+    """Estimates of tokens, time and bytes, with a description of where they come from."""
 
     answer_tokens: float
     """Mean tokens per answer."""
     answer_tokens_from: str
     tokens_per_second: float | None
-    """A job's answer tokens per second, including the time for their prompts."""
+    """A job's answer tokens per second, including the time for the prompts."""
     tokens_per_second_from: str
     bytes_per_answer: float
     device: str | None
-    """The device that made the latest answers."""
+    """The device that generated the latest answers."""
     prompts_counted: bool = True
-    """Whether a tokenizer counts the prompts' tokens. Otherwise they are estimated from characters."""
+    """Whether a tokenizer counts the prompts' tokens; otherwise they are estimated from characters."""
     speed: Speed | None = None
     """None if unknown."""
     start_seconds: float = 0.0
-    """Seconds of an engine's start; 0 if no part records it."""
+    """Seconds that an engine takes to start; 0 if no part records it."""
     engines: int = 1
-    """Engines side by side in a job."""
+    """Number of engines side by side in a job."""
 
 
 def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
-    """Return a generator's pace, from the answers in ``store`` and its key ``tokens_per_second``."""
+    """Estimate a generator's pace from the answers in ``store`` and from its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -92,12 +92,12 @@ def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
-    """Return the speed measured on the latest parts of ``store``; None if no part records its time."""
+    """Measure the speed on the latest parts of ``store``; None if no part records its time."""
     return fitted(_priced(store, Timed.latest(store, store.parts(latest=TIMED_PARTS))))
 
 
 def prompt_speed(store: PartStore) -> Speed | None:
-    """Return the speed of a likelihood store's latest parts, per token of their requests, cached or not."""
+    """Measure the speed on a likelihood store's latest parts, per token of their requests, cached or not."""
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     tokens = sum(int(data.get("prompt_tokens", 0)) for data in timed.parts.values())
     return Speed(sum(timed.seconds().values()) / tokens, 0.0) if tokens else None
@@ -105,14 +105,14 @@ def prompt_speed(store: PartStore) -> Speed | None:
 
 @dataclass(frozen=True)
 class Timed:
-    """The metadata of the latest parts made on the same device as the last one, by path."""
+    """The metadata, by path, of those latest parts that were computed on the same device as the last one."""
 
     device: str | None
     parts: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
-        """Read the last TIMED_PARTS of ``parts``, and keep those with a time."""
+        """Read the metadata of the last TIMED_PARTS of ``parts``, and keep those with a time."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
         device = next((metadata.get("device") for metadata in reversed(described.values())), None)
         kept = {
@@ -123,22 +123,23 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds that one engine would have taken for each part."""
+        """Return the seconds that each part would have taken with one engine."""
         return {part: float(data["seconds"]) * int(data.get("engines", 1)) for part, data in self.parts.items()}
 
     @property
     def start_seconds(self) -> float:
-        """The median of their engine starts; 0 if none records one."""
+        """The median time that an engine took to start; 0 if no part records it."""
         starts = [float(data["start_seconds"]) for data in self.parts.values() if "start_seconds" in data]
-        # A job that fills two stores starts its engine once.
+        # A job that fills two stores starts its engine only once.
         taken = [seconds for seconds in starts if seconds > 0]
         return float(np.median(taken)) if taken else 0.0
 
 
 def fitted(parts: pl.DataFrame) -> Speed | None:
-    """Fit a Speed to ``parts`` (PRICED, seconds) by least squares, with both values at least 0; None without parts.
+    """Fit a Speed to ``parts`` (PRICED, seconds) by non-negative least squares; None without parts.
 
-    If the parts can't separate both, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
+    If the parts can't separate the two values, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt
+    tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None
@@ -156,7 +157,7 @@ def fitted(parts: pl.DataFrame) -> Speed | None:
 
 
 def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
-    """Return a row per part of ``timed`` whose tokens are all known: the sums of PRICED, and its seconds."""
+    """Return the sums of PRICED, and the seconds, for each part of ``timed`` whose tokens are all known."""
     seconds = timed.seconds()
     if not seconds:
         return pl.DataFrame(schema={**dict.fromkeys(PRICED, pl.Int64), "seconds": pl.Float64})
@@ -167,6 +168,6 @@ def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
 
 
 def _rate(parts: pl.DataFrame) -> float | None:
-    """Return answer tokens per second over all of ``parts``."""
+    """Return the answer tokens per second over all ``parts``."""
     seconds = parts["seconds"].sum()
     return float(parts["answer_tokens"].sum()) / float(seconds) or None if seconds else None

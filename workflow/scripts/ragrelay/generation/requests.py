@@ -1,4 +1,4 @@
-"""Make and count the requests of a generation job: distinct keys in prefix order, in shards, as token ids."""
+"""Build and count a generation job's requests: distinct keys in prefix order, in shards, as token ids."""
 
 import math
 from collections import deque
@@ -25,34 +25,34 @@ from ragrelay.generation.tokens import PromptTokenizer, unloadable
 from ragrelay.prompting.layout import Layout
 
 LENGTHS = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
-# Tokens per block of the prefix cache, which serves only whole blocks: vLLM's own choice on a GPU; on CPU its minimum,
-# since its own choice, 128, serves fewer prompt tokens (benchmarks/prefix_cache.py) and gives the same answers.
+# Tokens per block of the prefix cache, which serves only complete blocks: vLLM's default on a GPU; on CPU its minimum,
+# because its default, 128, serves fewer prompt tokens (benchmarks/prefix_cache.py) and gives the same answers.
 BLOCK_TOKENS = {"cpu": 32}
 GPU_BLOCK_TOKENS = 16
-# Used for a served model without a local tokenizer: about right for English text.
+# Used for a served model without a tokenizer; about right for English text.
 CHARACTERS_PER_TOKEN = 4
 KEYS = {"qid": pl.String, "prompt_id": pl.String, "size": pl.Int64}
 TEXT_BYTES = 64 << 20
-"""Bytes of prompts held in memory at a time."""
+"""Bytes of prompts to hold in memory at a time."""
 TRUNCATE = "truncate"
-"""The value of ``over_window`` with which a prompt over the window isn't an error."""
+"""The value of ``over_window`` with which a prompt that exceeds the window isn't an error."""
 SPARE_TOKENS = 64
-"""Tokens that may be added to the text's and the chat template's: a system part's marks, a leading space."""
+"""Tokens that may be added to those of text and chat template: the marks of a system part, a leading space."""
 
 
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
-    """Return the distinct (prompt_id, seed) from prompt files (``prompts``, keyed by retriever), in the order of work.
+    """Return the distinct (prompt_id, seed) in prompt files (``prompts``, keyed by retriever), in the order of work.
 
-    Every prompt is asked with each of ``seeds``; in files with a column ``seed``, only with its row's seed.
+    Every prompt is combined with each of ``seeds``; in files with a column ``seed``, only with the seed in its row.
 
-    Further columns: qid, retriever and path (of the first file with the prompt), size (bytes of the prompt), shard.
+    Further columns: qid, retriever and path (from the first file with the prompt), size (bytes of the prompt), shard.
     Texts stay in their files (see with_texts), because a large study's texts fill a node's memory.
 
-    Queries are in the order of a hash of their qid, so that the finished queries are always a random sample, complete
-    for every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an
-    ordering), then seed, so that the engine's prefix cache serves the shared instruction, nested contexts and seeds.
-    Each query, from the longest down, is assigned undivided to the shard with the least prompt text so far. All shards
-    compute the same assignment.
+    Queries are ordered by a hash of their qid, so that the finished queries are always a random sample, complete for
+    every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an ordering),
+    then the seed. So the engine's prefix cache serves the shared instruction, nested contexts and further seeds.
+    Queries are assigned to shards as units, longest first, each to the shard with the least prompt text so far. All
+    shards compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
@@ -70,7 +70,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
     rows = pl.concat([pl.DataFrame(schema={**KEYS, **own, "retriever": names, "path": paths}), *frames])
     qids = sorted(rows["qid"].unique(), key=lambda qid: (text_hash(f"order of work: {qid}"), qid))
     place = pl.DataFrame({"qid": qids}, schema={"qid": pl.String}).with_row_index("place")
-    # Deduplicate before splitting: a prompt that two queries share belongs to the first query's shard.
+    # Deduplicate before sharding: a prompt that two queries share belongs to the first query's shard.
     distinct = (
         rows.join(place, on="qid", maintain_order="left")
         .sort("place", maintain_order=True)
@@ -87,7 +87,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 def asked_keys(
     prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shard: int = 0, shards: int = 1
 ) -> pl.DataFrame:
-    """Return the rows of sharded_keys that belong to a shard."""
+    """Return the rows of sharded_keys that belong to one shard."""
     return sharded_keys(prompts, seeds, shards).filter(shard=shard).drop("shard")
 
 
@@ -101,9 +101,10 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 
 
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield ``keys`` (rows of sharded_keys) with docnos, prompt and system from their files, in parts of full queries.
+    """Add docnos, prompt and system from their files to ``keys`` (rows of sharded_keys), and yield the result in parts.
 
-    A part has about TEXT_BYTES of prompts. ``keys`` that already have texts are yielded unchanged.
+    A part consists of complete queries and has about TEXT_BYTES of prompts. ``keys`` that already have texts are
+    yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -125,7 +126,7 @@ def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
-    """Return ``keys`` (rows of sharded_keys) with the first row of the longest prompt moved to the front."""
+    """Move the first row with the longest prompt to the front of ``keys`` (rows of sharded_keys)."""
     place = int(keys["size"].arg_max() or 0)
     return pl.concat([keys[place : place + 1], keys[:place], keys[place + 1 :]])
 
@@ -133,7 +134,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of sharded_keys): token ids or, if sends_texts, texts."""
+    """Yield requests for ``missing`` (rows of sharded_keys), as token ids or, if sends_texts, as text."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)
@@ -145,14 +146,14 @@ def requests_of(
 
 
 def sends_texts(generator: GeneratorEntry) -> bool:
-    """Return whether requests have texts instead of token ids, which is true for an endpoint without a tokenizer."""
+    """Return whether requests contain text instead of token ids, as they do for an endpoint without a tokenizer."""
     return not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator
 
 
 def over_window(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> dict[str, InputError]:
-    """Return, by prompt_id, the error for each prompt of ``missing`` (rows of sharded_keys) over the window.
+    """Return the error for each prompt in ``missing`` (rows of sharded_keys) that exceeds the window, by prompt_id.
 
     Raises InputError if the tokenizer can't be loaded, or has thought marks and the generator lacks ``thinking``.
     """
@@ -161,7 +162,7 @@ def over_window(
     tokenizer, refused = PromptTokenizer(generator), dict[str, InputError]()
     check_marks(generator, tokenizer)
     if window is not None:
-        # Only long prompts are tokenised: no token is shorter than a byte. The tokens of a chat's template are added.
+        # Tokenise only long prompts, since no token is shorter than a byte. Room includes the chat template's tokens.
         room = window - longest_reply(generator) - len(tokenizer("x")) - SPARE_TOKENS
         long = missing.filter(pl.col("size") > room).unique("prompt_id", keep="first", maintain_order=True)
         for part in with_texts(long):
@@ -170,13 +171,13 @@ def over_window(
 
 
 def check_marks(generator: GeneratorEntry, tokenizer: PromptTokenizer) -> None:
-    """Raise InputError if the tokenizer has thought marks and the generator lacks ``thinking``."""
+    """Raise InputError if the tokenizer has thought marks but the generator has no key ``thinking``."""
     if "structured" not in generator:
         check_tokenizer_marks(generator, tokenizer.tokenizer)
 
 
 def longest_reply(generator: GeneratorEntry) -> int:
-    """Return the tokens that a prompt of token ids must leave in the window: ``max_tokens`` plus a thought's."""
+    """Return how many tokens a prompt of token ids must leave free in the window: ``max_tokens`` plus the thought's."""
     return int(generator["max_tokens"]) + least_budget(generator)
 
 
@@ -187,11 +188,11 @@ def tokenised(
     layout: Layout,
     refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of with_texts, maybe without retriever), tokenising each prompt once.
+    """Yield requests for ``missing`` (rows of with_texts, maybe without retriever); each prompt is tokenised once.
 
-    A prompt must leave room for the longest reply within ``window`` (None: unknown, unchecked). A longer one raises
-    InputError, or adds the error to ``refused`` by its prompt_id; or (``over_window: truncate``) ``layout`` lays it out
-    again with fewer passages. Also raises InputError as check_marks does.
+    A prompt must leave room for the longest reply within ``window`` (None: unknown, so unchecked). With ``over_window:
+    truncate``, ``layout`` rebuilds longer prompts with fewer passages. Otherwise, a longer prompt raises InputError or,
+    if ``refused`` is given, adds the error to it by prompt_id. Also raises InputError like check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -212,7 +213,7 @@ def tokenised(
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
-                    # Prompts for lists of nuggets, which have a fixed form, are never truncated.
+                    # Prompts for nugget lists have a fixed form and are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {max(0, room)} (window {window} minus {less}), or {other}"
                     error = RequestError(place, f"{full} tokens", expected)
@@ -229,7 +230,7 @@ def tokenised(
 def window_of(generator: GeneratorEntry) -> int | None:
     """Return the generator's window in tokens: ``max_model_len``, or the value in the model's configuration.
 
-    None for an endpoint without ``max_model_len``, which checks by itself.
+    None for an endpoint without ``max_model_len``; the endpoint then checks by itself.
     """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
@@ -261,17 +262,17 @@ def window_of(generator: GeneratorEntry) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """Return a row per distinct prompt of ``missing`` (see ``requests_of``, which raises InputError), in its order.
+    """Count each distinct prompt's tokens in ``missing`` (see ``requests_of``, which raises InputError), in its order.
 
-    Columns: prompt_id, prompt_tokens (estimated if no tokenizer is known), and estimates of the tokens that the prefix
-    cache serves: shared_first for the prompt's first request, which shares whole blocks of ``block`` tokens with the
+    Columns: prompt_id, prompt_tokens (estimated without a tokenizer), and estimates of how many tokens the prefix cache
+    serves: shared_first for the prompt's first request, which shares complete blocks of ``block`` tokens with the
     prompt before it; shared_again for its other seeds.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))
-    # Tokenise one prompt first: transformers imports modules at first use, which two threads can't do at once.
+    # Tokenise one prompt first: transformers imports modules on first use, which two threads can't do at once.
     _lengths(distinct.head(1), generator, window, layout, block)
-    # Threads suffice, since tokenizers release Python's lock. Each thread has its own tokenizer.
+    # Threads are enough, because tokenizers release Python's lock. Each thread has its own tokenizer.
     with ThreadPoolExecutor(threads) as pool:
         slices = [distinct.slice(start, step) for start in range(0, len(distinct), step)]
         jobs = [pool.submit(_lengths, part, generator, window, layout, block) for part in slices]
@@ -279,7 +280,7 @@ def prompt_lengths(
 
 
 def block_tokens(generator: GeneratorEntry, device: str | None) -> int:
-    """Return the prefix cache's tokens per block: key ``block_size``, or the default for ``device`` (None: a GPU)."""
+    """Return the prefix cache's block size in tokens: ``block_size``, or the default for ``device`` (None: a GPU)."""
     return generator.get("block_size", BLOCK_TOKENS.get(device or "", GPU_BLOCK_TOKENS))
 
 
@@ -296,14 +297,14 @@ def _rows(
     for request in requests_of(distinct, generator, window, layout):
         ids = request.token_ids
         tokens = len(ids) or len(request.system + request.prompt) // CHARACTERS_PER_TOKEN
-        # The last token is always computed, since it yields the answer's first token.
+        # The last token is always computed, because it yields the answer's first token.
         whole = max(0, len(ids) - 1) // block * block if generator.get("prefix_caching") else 0
         yield request.prompt_id, tokens, min(whole, shared_prefix(before, ids, block)), whole
         before = ids
 
 
 def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
-    """Return the tokens in the longest common prefix of two token sequences, in whole blocks."""
+    """Return the length of the longest common prefix of two token sequences, in tokens but only complete blocks."""
     end = 0
     while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
         end += block

@@ -1,4 +1,4 @@
-"""Show the state of jobs with an engine from their logs and receipts, during the run or afterwards."""
+"""Show the state of jobs that use an engine, from their logs and receipts, during a run or afterwards."""
 
 import json
 import re
@@ -15,18 +15,18 @@ from ragrelay.generation.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|held), (\d+) to make")
 PART = re.compile(r"part (\d+) of (\d+): .*")
-"""A job that asks a question logs this before each part, and counts the parts' requests one after the other."""
+"""A job with a question's requests logs this before each part, and counts the parts' requests one after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 TOLD = re.compile(
     r"[\d,]+ of [\d,]+ \w+, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
 )
-"""A job's tokens, including unfinished answers', as TokenProgress reports them after the first ten seconds."""
+"""A job's tokens, including those of unfinished answers, as TokenProgress logs them after the first ten seconds."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
-"""A job logs this once for an endpoint's address that fails (EndpointEngine)."""
+"""A job logs this once for each endpoint address that fails (EndpointEngine)."""
 SHARES = re.compile(r"replies of model (.+): (\S+ gave \d+(?:, \S+ gave \d+)+)")
-"""A job logs this at its end if an address failed (EndpointEngine)."""
+"""A job logs this at its end if an endpoint address failed (EndpointEngine)."""
 SILENT = timedelta(minutes=10)
-"""An unfinished job without a record for this long may have been killed."""
+"""An unfinished job that hasn't logged anything for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
 SCHEMA = {
     **dict.fromkeys(NAMES, pl.String),
@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """A shard's or a question's job: its keys, its rule and its files."""
+    """The job of a shard or a question: its names, its rule and its files."""
 
     dataset: str
     generator: str
@@ -51,17 +51,17 @@ class Shard(NamedTuple):
 
 
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
-    """Return a row per dataset, generator, retriever and rule, in the order of ``shards``.
+    """Return one row per dataset, generator, retriever and rule, in the order of ``shards``.
 
-    - asked: answers or likelihoods that its jobs request
-    - cached: those in the cache when the job began
-    - made: those made since, up to the last part written (a generator's `flush_seconds`)
-    - to_make: those still missing, as far as its jobs have counted
-    - uncounted: the number of jobs that have not counted all they request yet
-    - rate: answers per second of all its jobs together
-    - tokens, all_tokens: tokens of its running jobs so far, and about how many there will be
-    - left: seconds until the last of its running jobs ends, by its tokens
-    - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that a shard has
+    - asked: answers or likelihoods that the jobs request
+    - cached: those that were in the cache when the job began
+    - made: those generated since then, up to the last part written (a generator's `flush_seconds`)
+    - to_make: those still missing, as far as the jobs have counted
+    - uncounted: number of jobs that haven't counted all their requests yet
+    - rate: answers per second, summed over the jobs
+    - tokens, all_tokens: tokens of the running jobs so far, and the estimated total
+    - left: seconds until the last of the running jobs ends, estimated from its tokens
+    - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that any shard has
 
     Counts are null if no job has begun.
     """
@@ -116,7 +116,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, object]:
 
 
 def _last_attempt(entries: list[Record]) -> list[Record]:
-    """Return the records since the job last began, with its first part if it has parts; all if it hasn't begun."""
+    """Return the records since the job last began (at its first part, if it has parts); all records if it never did."""
     parts = [
         place for place, record in enumerate(entries) if (match := PART.fullmatch(record.text)) and match[1] == "1"
     ]
@@ -125,13 +125,13 @@ def _last_attempt(entries: list[Record]) -> list[Record]:
 
 
 def failed_addresses(shards: Iterable[Shard]) -> list[str]:
-    """Return endpoints' addresses that failed while others were available, each once, with their jobs' messages."""
+    """Return the jobs' messages about addresses that failed while others were available, without duplicates."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a line per model and address that gave no reply in a job where one failed, from logs after ``since``."""
+    """Yield a line per model and address that didn't reply in a job in which one failed, from logs after ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:
@@ -146,7 +146,7 @@ def unused_addresses(logs: Path, since: float) -> Iterator[str]:
 
 
 def _cached(receipt: Mapping[str, Any]) -> int:
-    """Return how many keys were in the cache when the job of ``receipt`` began. Version 0.1.0 called them ``held``."""
+    """Return how many keys were cached when the receipt's job began. Version 0.1.0 called them ``held``."""
     return int(receipt.get("cached", receipt.get("held", 0)))
 
 
@@ -168,7 +168,7 @@ def _tokens(entries: list[Record], now: datetime) -> dict[str, Any]:
 
 
 def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
-    """Return answers per second since the first part, without the engine's start; with one part, since the start."""
+    """Return answers per second since the first part, so without the engine's start; with one part, since BEGAN."""
     if not steps:
         return {}
     (start, before), (end, made) = (steps[0] if len(steps) > 1 else (began.time, 0)), steps[-1]
@@ -177,9 +177,9 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Sequence[str] = ()) -> str:
-    """Return lines for a terminal: ``table`` (see generation_status) with the time left and a total, and failed jobs.
+    """Return the status as terminal output: ``table`` (see generation_status), time left, total and failed jobs.
 
-    ``failed``: the last line of each failed job, by its log. ``addresses``: see failed_addresses.
+    ``failed``: each failed job's last log line, keyed by its log. ``addresses``: see failed_addresses.
     """
     total = table.select(pl.all().exclude(*NAMES, "rate", "left", "state").sum()).row(0, named=True)
     running = table.filter(state="running")
@@ -210,7 +210,7 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Seque
 
 
 def _to_make(row: Mapping[str, Any]) -> str:
-    """Return the number, followed by + if some jobs have not counted yet; only + if none has."""
+    """Return the number, followed by + if some jobs haven't counted yet; only + if none has."""
     known = row["to_make"] if row["to_make"] or not row["uncounted"] else None
     return _number(known) + ("+" if row["uncounted"] else "")
 
@@ -220,7 +220,7 @@ def _number(value: int | None) -> str:
 
 
 def _left(row: Mapping[str, Any]) -> str:
-    """Return the time left by the tokens of running jobs, or else by answers per second."""
+    """Return the time left, estimated from running jobs' tokens or else from answers per second."""
     seconds = row["left"]
     if seconds is None and row["to_make"] and row["rate"]:
         seconds = row["to_make"] / row["rate"]

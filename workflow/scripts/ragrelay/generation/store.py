@@ -1,4 +1,4 @@
-"""Keep every generated answer, by prompt and seed."""
+"""Store every generated answer by prompt and seed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -37,25 +37,25 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 KEY = ["prompt_id", "seed"]
 ROUNDING = 1e-3
-"""How far above 0 a log-probability may be, since that of a long text accumulates rounding errors."""
+"""How far above 0 a log-probability may be, because a long text's sum accumulates rounding errors."""
 AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
-"""Columns of token_scores.token_scores. Parts written before a column was added lack it."""
+"""Columns from token_scores.token_scores. Parts written before a column was added lack it."""
 THOUGHT = ("thought", "thought_tokens", "thought_end")
-"""Columns of a thought before an answer, which parts may lack as well."""
+"""Columns about the thought before an answer, which parts may lack too."""
 PER_ANSWER = tuple(name for name in SCHEMA if name not in (*TOKEN_SCORES, *THOUGHT))
 
 
 def known_sum(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of ``counts``; None if one of them is unknown."""
+    """Return the sum of ``counts``; None if any is unknown."""
     listed = list(counts)
     return None if None in listed else sum(count for count in listed if count is not None)
 
 
 def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -> dict[str, Any]:
-    """Return ``row``, that of an answer, with the ``thought`` of so many ``tokens`` that was asked for before it.
+    """Add to an answer's ``row`` the ``thought`` that was generated before it in a separate request.
 
-    Without an answer if the thought did not end. An unknown number of tokens is None.
+    ``tokens`` is the thought's number of tokens; None if unknown. If the thought didn't end, the row has no answer.
     """
     tokens = 0 if thought.end == NO_END else tokens
     if thought.end == UNFINISHED:
@@ -66,26 +66,27 @@ def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -
 
 
 class AnswerStore(PartStore):
-    """The answers of one fingerprint, in folder ``<cache_dir>/answers/<fingerprint>``.
+    """The answers of one fingerprint, in the folder ``<cache_dir>/answers/<fingerprint>``.
 
-    Columns: prompt_id, seed, answer (null: missing, finish_reason says why), finish_reason, prompt_tokens,
-    cached_tokens (tokens of the prompt from the prefix cache), answer_tokens (with those of a thought), logprob (sum
-    over the answer's tokens, in nats, of the model before temperature and top-k), dropped_passages (left out of the
-    prompt to fit the window), token_logprobs (the terms of ``logprob``), token_entropies (nats, per token of the
-    answer, over the 20 likeliest candidates, see token_scores.entropies), first_token_margin (nats, see
-    token_scores.first_margin); of a thought that was told from the answer when it was made: thought (its text, with
-    marks), thought_tokens, thought_end (see thought_marks.Thought). All from token_logprobs on are null in older parts,
-    and if there is none or an endpoint doesn't give it; so are the counts of tokens.
+    Columns: prompt_id, seed, answer (null if missing; finish_reason says why), finish_reason, prompt_tokens,
+    cached_tokens (prompt tokens from the prefix cache), answer_tokens (including the thought's), logprob (sum over the
+    answer's tokens in nats, before temperature and top-k), dropped_passages (left out of the prompt to fit the window),
+    token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
+    likeliest candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). For a
+    thought that was separated when it was generated: thought (its text, with marks), thought_tokens, thought_end (see
+    thought_marks.Thought). The columns from token_logprobs on are null in older parts, if there is no value, or if an
+    endpoint doesn't return it; token counts can be null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         folder, later = Path(cache_dir) / "answers" / fingerprint, (*TOKEN_SCORES, *THOUGHT)
         super().__init__(folder, SCHEMA, KEY, later, AT_MOST)
         self.refused = PartStore(folder / "refused", SCHEMA, KEY, later, AT_MOST)
-        """Rows of prompts that an endpoint refused. They are not held, so that a job that runs again asks again."""
+        """Rows for prompts that an endpoint refused. They don't count as held, so a job that runs again requests them
+        again."""
 
     def append(self, answers: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
-        """Write ``answers``, each a mapping of the columns, as new parts with ``metadata``; return the last path."""
+        """Write ``answers`` (mappings of the columns) as new parts with ``metadata``; return the last part's path."""
         refused = [row for row in answers if "refusal" in row]
         if refused:
             path = self.refused.add(pl.DataFrame(refused, schema=SCHEMA), metadata)
@@ -94,19 +95,19 @@ class AnswerStore(PartStore):
         return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, in any order.
+        """Return the key and ``columns`` of the rows stored for ``keys`` (prompt_id, seed), each once, in any order.
 
-        Where there is no answer, the row of a refused prompt.
+        If there is no answer but the prompt was refused, that row is returned.
         """
         held = self.held(keys)
         refused = self.refused.held(keys.join(held, on=KEY, how="anti"))
         return pl.concat([self.read(held, columns), self.refused.read(refused, columns)])
 
     def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
-        """Return PER_ANSWER and THOUGHT of the stored rows of ``keys``, answers told from thoughts (without_thinking).
+        """Return PER_ANSWER and THOUGHT for ``keys``, with thoughts separated from answers (see without_thinking).
 
-        ``marks``: what reading_marks returns for the generator. Raises InputError for an answer with other marks of
-        thought, which an earlier version kept.
+        ``marks``: the result of reading_marks for the generator. Raises InputError for an answer with other thought
+        marks, which an earlier version stored.
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

@@ -1,7 +1,7 @@
-"""Find the marks of reasoning models' thoughts (key ``thinking``), and tell the thoughts from the answers.
+"""Find the marks around reasoning models' thoughts (key ``thinking``), and separate the thoughts from the answers.
 
-Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. A mark may be
-one token or several, special or not, by tokenizer.
+Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. Depending on
+the tokenizer, a mark is one token or several, and special or not.
 """
 
 import json
@@ -19,26 +19,26 @@ from ragrelay.base.models.model_files import added_tokens, chat_templates
 from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 NO_THOUGHT, AUTO = "none", "auto"
-"""Marks of a model that does not think, or whose thoughts are part of its answers; and those of its own tokenizer."""
+"""Marks of a model that doesn't think or whose thoughts belong to its answers; marks to be taken from its tokenizer."""
 BUDGET = 4096
-"""Most tokens of a thought where ``thinking`` has no budget, and the window leaves as many."""
+"""Maximum tokens in a thought if ``thinking`` has no budget and the window has room for as many."""
 THINKING = "thinking"
-"""The finish_reason of an answer that is missing because the thought before it did not end."""
+"""The finish_reason of an answer that is missing because the thought before it didn't end."""
 ENDED, CUT, UNFINISHED, NO_END = "mark", "budget", "unfinished", "none"
-"""How a thought ends: by its end mark; at its budget, after which the end mark is set; not, as the model ends its text
-within it; and what stands for a text without a thought."""
+"""How a thought ended: at its end mark; at its budget, after which the end mark is appended; not at all, because the
+model ended the text inside the thought; or there was no thought."""
 
 
 VLLM = "vLLM 0.32.0's reasoning parsers"
 
 
 class Family(NamedTuple):
-    """The marks of a family of models. The answer follows the last ``end``."""
+    """The marks that a family of models uses. The answer follows the last ``end``."""
 
     start: str
     end: str
     signs: tuple[str, ...] = ()
-    """Tokens besides the marks that only these models have."""
+    """Other tokens that only these models have."""
     models: str = ""
     source: str = VLLM
 
@@ -79,38 +79,38 @@ WRAPS = (
     ("<response>", "</response>"),  # ERNIE 4.5
     ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),  # Kimi-K3
 )
-"""Texts that some models write before and after the answer that follows a thought."""
+"""Texts that some models write around the answer that follows a thought."""
 SUFFIXED = re.compile(r"</?(think:[^\s<>]+)>")
-"""Marks of Hy 3 and 4 (Hunyuan), whose suffix differs by checkpoint."""
+"""Matches the marks of Hy 3 and 4 (Hunyuan), whose suffix differs by checkpoint."""
 
 SHOWN_ONLY = (
     Family("<|begin_of_thought|>", "<|end_of_thought|>"),  # OpenThinker, Sky-T1
     Family("<unused94>thought", "<unused95>"),  # MedGemma
-    Family("analysis", "assistantfinal"),  # gpt-oss behind a server that leaves special tokens out
+    Family("analysis", "assistantfinal"),  # gpt-oss behind a server that omits special tokens
 )
-"""Marks that are looked for in answers alone."""
+"""Marks that are only searched for in answers."""
 TAG = (
     r"(?i:</?(?:(?:\w+:)?think(?:ing|_\w+)?|think:[^\s<>]+|thoughts?|thought_process|reason(?:ing)?|reflection|scratchpad"
     r"|cot)>)"
 )
-"""A tag around a thought: those of other models, or of a prompt."""
+"""Matches a tag around a thought, from any other model or from a prompt."""
 
 
 class Thought(NamedTuple):
-    """What a model wrote before an answer, maybe nothing."""
+    """What a model wrote before an answer, which may be nothing."""
 
     text: str
-    """All of it, with its marks."""
+    """The complete thought, with its marks."""
     end: str
     """ENDED, CUT, UNFINISHED or NO_END."""
     rest: str = ""
-    """The beginning of the answer: what the end mark's last token has after the mark."""
+    """The beginning of the answer: what follows the end mark within its last token."""
 
 
 def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:
-    """Return start and end mark of the generator's thoughts; None if its answers are kept whole.
+    """Return the start and end mark of the generator's thoughts; None if answers are kept unchanged.
 
-    An empty list for ``auto`` if the tokenizer is not a local one: the job then finds them (marks_of).
+    With ``auto``, the list is empty if the tokenizer isn't local; the job then finds the marks (marks_of).
     """
     marks = _setting(generator)["marks"]
     if marks != AUTO:
@@ -120,30 +120,30 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return what AnswerStore.answers needs: thought_marks, or NO_THOUGHT if ``thinking`` says so."""
+    """Return AnswerStore.answers' ``marks``: those of thought_marks, or NO_THOUGHT if ``thinking`` says so."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
 
 def thought_budget(generator: Mapping[str, object]) -> int:
-    """Return the most tokens of the generator's thoughts, which are requests of their own; 0 if it has none."""
+    """Return the token limit of the generator's thoughts if they are separate requests; 0 if it has no thoughts."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
 
 def least_budget(generator: Mapping[str, object]) -> int:
-    """Return the tokens that the window must leave for a thought: the key's budget, or one token without the key."""
+    """Return how many tokens the window must leave for a thought: the key's budget, or one token without the key."""
     return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
 def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]:
-    """Return what of ``thinking`` affects answers whose thoughts are requests of their own, for the fingerprint."""
+    """Return, for the fingerprint, what in ``thinking`` affects answers whose thoughts are separate requests."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
 
 
 def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
-    """Return the marks by the loaded ``tokenizer``; None if answers are kept whole. Raises InputError as auto does."""
+    """Return the marks, using the loaded ``tokenizer``; None if answers are kept unchanged. May raise InputError."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
         return None if marks == NO_THOUGHT else list(marks)
@@ -152,23 +152,23 @@ def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
 
 
 def _setting(generator: Mapping[str, object]) -> Mapping[str, Any]:
-    """Return the key ``thinking`` as a mapping: marks, and the budget if it is there."""
+    """Return the key ``thinking`` as a mapping: marks and, if set, the budget."""
     given = generator.get("thinking", NO_THOUGHT)
     return given if isinstance(given, Mapping) else {"marks": given}
 
 
 def begun_mark(text: str, marks: Sequence[str]) -> str:
-    """Return the start mark if ``text``, which a model goes on from, ends within a thought, else empty text."""
+    """Return the start mark if ``text``, which the model will continue, ends inside a thought; else an empty string."""
     start, end = marks
     _, mark, thought = text.rpartition(start)
     return start if mark and end not in thought else ""
 
 
 def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-    """Return the thought in ``text``, a reply that was to stop after the end mark.
+    """Return the thought in ``text``, a reply that should have stopped after the end mark.
 
-    ``begun``: the start mark, if the prompt ends within a thought. ``cut``: whether the budget ended the reply; a text
-    without a start mark is then a thought too. ``stopped_by_mark``: the server says so, though the text lacks it.
+    ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the budget ended the reply; then
+    even a text without a start mark is one. ``stopped_by_mark``: whether the server reports the end mark.
     """
     start, end = marks
     before, mark, rest = text.partition(end)
@@ -181,12 +181,12 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
-    """Return whether one of the ``tokens`` is in one of the ``marks``."""
+    """Return whether any of the ``tokens`` occurs in any of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
 
 
 def _shown_pattern() -> str:
-    """Return the pattern of marks in an answer: a start mark at its beginning, or an end mark anywhere."""
+    """Return a pattern for marks in an answer: a start mark at its beginning, or an end mark anywhere."""
     families = (*FAMILIES, *SHOWN_ONLY)
     starts = "|".join(re.escape(family.start) for family in families if re.search(r"\W", family.start))
     ends = "|".join(re.escape(family.end) for family in families if ": " not in f"{family.end} ")
@@ -199,9 +199,9 @@ SCORED = "they are scored with the thought, since nothing says where the answer 
 
 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count the ``answers``, told from their thoughts, in which another thought begins, with a warning; none if none.
+    """Count the ``answers``, already separated from thoughts, in which another thought begins; add a warning.
 
-    It does not end, because everything up to the last end mark is the thought. ``marks``: of reading_marks.
+    That thought doesn't end, because everything up to the last end mark is the first. ``marks``: from reading_marks.
     """
     begins = [family.start for family in (*FAMILIES, *SHOWN_ONLY) if re.search(r"[<\[◁]", family.start)]
     pattern = "|".join([*map(re.escape, [*begins, *(marks or ())[:1]]), TAG.replace("</?", "<")])
@@ -210,9 +210,9 @@ def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict
 
 
 def check_shown(answer: str | None, place: str, about: str, setting: Any) -> None:
-    """Raise InputError if ``answer`` has a mark of thought that ``setting``, the key `thinking`, does not name.
+    """Raise InputError if ``answer`` has a thought mark that ``setting``, the key `thinking`, doesn't name.
 
-    ``place`` and ``about`` (of which answer) begin the message. A setting of `none` allows all marks.
+    The message begins with ``place`` and ``about``, which name the answer. With `none`, all marks are allowed.
     """
     marks = setting.get("marks") if isinstance(setting, Mapping) else setting
     own = [] if marks is None or isinstance(marks, str) else [*marks]
@@ -229,9 +229,9 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
 
 
 def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> None:
-    """Raise InputError if a local tokenizer has marks of thought and the generator lacks the key ``thinking``.
+    """Raise InputError if a local tokenizer has thought marks but the generator has no key ``thinking``.
 
-    Also for ``auto`` without the marks of one family. ``place`` is the key.
+    With ``auto``, also raise it unless the marks belong to exactly one family. ``place`` names the key.
     """
     if "thinking" not in generator:
         tokens, template = _files(folder)
@@ -241,9 +241,9 @@ def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> N
 
 
 def check_tokenizer_marks(generator: GeneratorEntry, tokenizer: Any) -> None:
-    """Raise InputError if the loaded ``tokenizer`` has marks of thought and the key ``thinking`` is missing.
+    """Raise InputError if the loaded ``tokenizer`` has thought marks but the generator has no key ``thinking``.
 
-    Also for ``auto`` without the marks of one family.
+    With ``auto``, also raise it unless the marks belong to exactly one family.
     """
     if "thinking" in generator:
         marks_of(generator, tokenizer)
@@ -253,12 +253,12 @@ def check_tokenizer_marks(generator: GeneratorEntry, tokenizer: Any) -> None:
 
 
 def _files(folder: Path) -> tuple[Collection[str], str]:
-    """Return the added tokens and chat templates of a local tokenizer."""
+    """Return a local tokenizer's added tokens and chat templates."""
     return added_tokens(folder), chat_templates(folder)
 
 
 def _own_marks(place: str, tokens: Collection[str], template: str) -> list[str]:
-    """Return the marks that a tokenizer or its chat template has. Raises InputError unless they are of one family."""
+    """Return the marks in a tokenizer or its chat template. Raises InputError unless they are one family's."""
     found = [family for _, family in _families(tokens, template)]
     if len(found) != 1:
         listed = " and ".join(map(_written, found)) or "no marks of thought"
@@ -267,7 +267,7 @@ def _own_marks(place: str, tokens: Collection[str], template: str) -> list[str]:
 
 
 def _check_unmarked(place: str, found: str, tokens: Collection[str], template: str, key: str) -> None:
-    """Raise InputError if tokens or template have marks of thought. ``key`` precedes the marks in the message."""
+    """Raise InputError if tokens or template contain thought marks. ``key`` precedes the marks in the message."""
     if has := _families(tokens, template):
         expected = " or ".join(_written(family) for _, family in has)
         thinks_not = f"{NO_THOUGHT} for answers without thoughts"
@@ -275,7 +275,7 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
 
 
 def _families(tokens: Collection[str], template: str) -> list[tuple[str, Family]]:
-    """Return the families of which a tokenizer or its chat template has a sign, each with the sign."""
+    """Return the families that a tokenizer or its chat template has a sign of, each with that sign."""
     names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
     suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
     return [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]
@@ -286,19 +286,20 @@ def _written(family: Family) -> str:
 
 
 def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
-    """Return the sign by which a tokenizer or its chat template belongs to the ``family``."""
+    """Return the sign that a tokenizer or its chat template belongs to the ``family``; None if there is none."""
     signs = (family.start, family.end, *family.signs)
     return next((sign for sign in signs if sign in tokens or sign in template), None)
 
 
 def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
-    """Tell the thoughts from the answers in ``frame`` (answer, finish_reason, answer_tokens, store.THOUGHT, …).
+    """Separate the thoughts from the answers in ``frame`` (answer, finish_reason, answer_tokens, store.THOUGHT, …).
 
-    ``marks``: start and end; an empty list if they are not known here, as a hub's; None if answers are kept whole. Of a
-    text with both, the thought goes up to the last end mark. The start mark may be missing, as when the chat template
-    writes it. Without an end mark, an answer that has a start mark, or that max_tokens ended if it has no thought of
-    its own, is missing (null, finish_reason THINKING), because the model was still thinking. The texts of WRAPS around
-    an answer are removed, too. ``answer_tokens`` become those of the answer alone if the thought's are known.
+    ``marks``: start and end mark; empty if they are unknown here, as for a tokenizer on a hub; None if answers are kept
+    unchanged. The thought is everything up to the last end mark; the start mark may be missing, because some chat
+    templates write it. Without an end mark, the model was still thinking if the answer begins with a start mark, or if
+    max_tokens ended it and its thought wasn't a separate request. The answer is then missing (null, finish_reason
+    THINKING). The texts in WRAPS around an answer are removed too. ``answer_tokens`` then counts only the answer, if
+    the thought's token count is known.
     """
     answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
     ended = thinking = pl.lit(False)

@@ -1,6 +1,6 @@
-"""Estimate the tokens and the time of a generation job before its engine starts, and follow both, token by token.
+"""Estimate a generation job's tokens and time before its engine starts, and track both token by token.
 
-The answers of a batch start together and finish late, so the number of finished ones says little about the time left.
+A batch's answers start together and finish late, so the number of finished answers says little about the time left.
 """
 
 import logging
@@ -29,26 +29,27 @@ from ragrelay.prompting.layout import Layout
 log = logging.getLogger(__name__)
 
 SAMPLE = 64
-"""Prompts that are tokenised for the estimate: the first, which are of a random sample of queries."""
+"""Number of prompts to tokenise for the estimate: the first, which belong to a random sample of queries."""
 LOGGED_EVERY, LOGGED_SHARE = 10.0, 0.1
-"""Seconds between two records of the log, at least, and share of the time so far."""
+"""Minimum time between two log records: in seconds, and as a share of the elapsed time."""
 PRIOR = 8
-"""Answers as which stored ones count, in the estimate of lengths."""
+"""How many answers the stored ones count as when lengths are estimated."""
 STEP, STEPS = 1.0, 3600
-"""Seconds between two looks at the tokens, by which prompt and answer tokens are priced, and the looks that count."""
+"""Seconds between two samples of the token counts, used to estimate the time per token; and the samples to use."""
 TOLD_EVERY = 1.0
-"""Seconds after which an engine tells the tokens of unfinished answers."""
+"""Seconds between an engine's reports on the tokens of unfinished answers."""
 CPU_RATIO = 1.5
-"""Prompt tokens that take as long as an answer token on a CPU: 1.4 for SmolLM2 in float32, 92 answers at once."""
+"""How many prompt tokens take as long as one answer token on a CPU; 1.4 for SmolLM2 in float32, 92 answers at once."""
 LOST = 2.0
-"""Time of an engine on a CPU, as a multiple of that of the products of its matrices."""
+"""An engine's time on a CPU, as a multiple of the time for its matrix products alone."""
 
 
 class TokenProgress:
-    """The tokens of ``number`` answers: estimates of all, and those made so far, also of unfinished answers.
+    """The tokens of ``number`` answers: an estimate of the total, and those so far, including unfinished answers'.
 
-    ``prompts``: prompt tokens; ``computed``: those of them that the prefix cache does not serve. ``usual``: mean
-    tokens of stored answers, and the share that ended before ``longest`` tokens. ``speed``, from ``basis``, or None.
+    ``prompts``: total prompt tokens; ``computed``: those that the prefix cache doesn't serve. ``usual``: stored
+    answers' mean tokens, and the share that ended before ``longest`` tokens. ``speed``: None, or as known from
+    ``basis``.
     """
 
     unit = "answers"
@@ -69,7 +70,7 @@ class TokenProgress:
         self._told = False
 
     def expected(self) -> str:
-        """Return the answers and tokens to be made, and how long they take."""
+        """Describe the answers and tokens to generate, and how long they are expected to take."""
         answers = self.number * self._each
         known = self.speed and _shown(self.speed.seconds(self.computed, answers))
         took = (
@@ -82,13 +83,13 @@ class TokenProgress:
         return f", {self.computed:,.0f} of them not in the prefix cache, {answers}"
 
     def start(self) -> None:
-        """Start the clock: the engine is ready."""
+        """Start the clock, because the engine is ready."""
         self._lines, self._began = Lines(later=True), time.monotonic()
         self._next = self._began + LOGGED_EVERY
         PROGRESS.set(self)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count a finished answer, with the estimates in place of counts that an endpoint does not tell."""
+        """Count a finished answer; estimates replace counts that an endpoint doesn't report."""
         self._finished += 1
         self._stopped += row["finish_reason"] != "length"
         prompt, cached, answer = (row[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens"))
@@ -98,14 +99,14 @@ class TokenProgress:
             self.tell()
 
     def begun(self, prompt: float, answer: float) -> None:
-        """Set the tokens that the engine has computed and made of unfinished answers."""
+        """Set the number of prompt and answer tokens that the engine has computed for unfinished answers."""
         self._unfinished, self._told = (prompt, answer), True
         self.tell()
 
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
-        """Estimate the tokens of requests that an endpoint has had for ``seconds``, since it tells them at their end.
+        """Estimate the tokens of requests open for ``seconds`` each, because an endpoint only reports them at the end.
 
-        ``took``: seconds and answer tokens of finished requests, to which a line is fitted.
+        ``took``: the seconds and answer tokens of finished requests, to which a line is fitted.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:
@@ -119,7 +120,7 @@ class TokenProgress:
             self.begun(len(seconds) * self.computed / self.number, float(made.sum()))
 
     def tell(self) -> None:
-        """Report on a terminal and in the log, unless the last line is too recent."""
+        """Report progress on the terminal and in the log, unless the last report is too recent."""
         seconds = time.monotonic() - self._began
         if not self._steps or seconds - self._steps[-1][2] >= STEP:
             self._steps.append((*self._tokens(), seconds))
@@ -129,14 +130,14 @@ class TokenProgress:
             log.info(self._text())
 
     def _tokens(self) -> tuple[float, float]:
-        """Return the tokens so far, of prompts and of answers."""
+        """Return the prompt tokens and the answer tokens so far."""
         return self._made[0] + self._unfinished[0], self._made[1] + self._unfinished[1]
 
     def _text(self) -> str:
         prompt, answer = self._tokens()
         unfinished = self.number - self._finished
         room = self.longest - self._unfinished[1] / max(1, unfinished)
-        # As if each token were an answer's last with the same probability. Stored answers count as PRIOR answers.
+        # Assumes that every token has the same probability of being an answer's last. Stored answers count as PRIOR.
         ends = self._stopped + PRIOR * (self.usual[1] if self.usual else 0.0)
         mean = (answer + PRIOR * (self.usual[0] if self.usual else 0.0)) / ends if ends else math.inf
         more = unfinished * (room if math.isinf(mean) else mean * -math.expm1(-room / mean))
@@ -144,7 +145,7 @@ class TokenProgress:
         speed = self._measured()
         seconds = speed.seconds(prompts - prompt, answers - answer) if speed else 0.0
         if self._pace and unfinished:
-            # Others wait for one of the open requests to end. Then the longest of the last ones ends last.
+            # The other requests wait for an open one to end; at the end, the longest of the last requests counts.
             waiting = max(0, unfinished - self._most)
             usual = self.longest if math.isinf(mean) else mean * -math.expm1(-self.longest / mean)
             last = min(self.longest if waiting else room, mean * math.log1p(min(unfinished, self._most)))
@@ -154,7 +155,7 @@ class TokenProgress:
         return f"{self._finished:,} of {self.number:,} {self.unit}, {tokens}{left}"
 
     def _measured(self) -> Speed | None:
-        """Return the speed so far. Seconds are priced by whichever tokens, of prompts or answers, took most of them."""
+        """Return the speed so far. A sample's time is attributed to whichever tokens, prompt or answer, took longer."""
         prompt, answer, seconds = np.diff([(0.0, 0.0, 0.0), *self._steps[-STEPS:]], axis=0).T
         late = self._ratio * answer > prompt
         work = np.where(late, answer + prompt / self._ratio, prompt + self._ratio * answer)
@@ -163,7 +164,7 @@ class TokenProgress:
 
 
 class PromptProgress(TokenProgress):
-    """The prompt ``tokens`` of ``number`` likelihoods, which are known in advance; ``requests`` have them."""
+    """The prompt ``tokens`` of ``number`` likelihoods in ``requests``, all known in advance."""
 
     unit = "likelihoods"
 
@@ -174,25 +175,25 @@ class PromptProgress(TokenProgress):
         self._mean = tokens / requests
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Count a finished likelihood. Tokens from the prefix cache count too, since nobody knows how many will be."""
+        """Count a finished likelihood, including tokens from the prefix cache, whose number can't be predicted."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 
     def begun(self, prompt: float, answer: float) -> None:
-        """Do nothing: likelihoods have no tokens to be made, and prompts finish soon after they begin."""
+        """Do nothing: likelihoods have no tokens to generate, and their prompts finish soon after they begin."""
 
     def _also(self) -> str:
         return ""
 
 
 PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
-"""The TokenProgress of the job, for an engine that knows the tokens of unfinished answers, or what passes them on."""
+"""The job's TokenProgress, or an object that forwards to it, for engines that know the tokens of unfinished answers."""
 
 
 def token_progress(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
-    """Return the progress of ``missing`` (rows of requests.sharded_keys), estimated from some prompts and ``store``."""
+    """Estimate the tokens of ``missing`` (rows of requests.sharded_keys) from a sample of prompts and ``store``."""
     import torch
 
     distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)
@@ -217,7 +218,7 @@ def token_progress(
 
 
 def _by_product(generator: GeneratorEntry, size: int = 1024) -> Speed | None:
-    """Return the speed that products of matrices allow on this processor; None without a local folder of weights."""
+    """Return the speed that matrix products allow on this processor; None without a local folder with weights."""
     import torch
 
     dtype = getattr(torch, generator["dtype"])

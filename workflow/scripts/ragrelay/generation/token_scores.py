@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 CANDIDATES = 20
-"""Number of likeliest tokens in an entropy (vLLM's default ``max_logprobs``, and the maximum of OpenAI's chat)."""
+"""Number of likeliest tokens in an entropy (vLLM's default ``max_logprobs``, and the maximum in OpenAI's chat API)."""
 
 
 def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, object]:
     """Return the store's columns token_logprobs, token_entropies and first_token_margin.
 
-    ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): the
-    log-probabilities of the likeliest tokens at its position. Each is None if an endpoint doesn't give it.
+    ``sampled``: the log-probability of each of the answer's tokens; ``candidates`` (tokens × CANDIDATES): the
+    log-probabilities of the likeliest tokens at each position. Either is None if an endpoint doesn't return it.
     """
     return {
         "token_logprobs": None if sampled is None else list(sampled),
@@ -24,8 +24,8 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
 def entropies(candidates: np.ndarray) -> np.ndarray:
     """Return the entropy in nats of each row of log-probabilities l: H = −Σ p_i ln p_i, p_i = exp l_i / Σ_j exp l_j.
 
-    The candidates' probabilities are normalised, so that H is between 0 and ln CANDIDATES, 3.0. A log-probability of
-    −inf adds nothing.
+    The candidates' probabilities are normalised, so H lies between 0 and ln CANDIDATES (3.0). A log-probability of −inf
+    contributes nothing.
     """
     logits = candidates.astype(np.float64)
     logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
@@ -35,7 +35,7 @@ def entropies(candidates: np.ndarray) -> np.ndarray:
 
 
 def first_margin(candidates: np.ndarray) -> float | None:
-    """Return ln p_1 − ln p_2 of the likeliest candidates for the answer's first token, in nats; None without one."""
+    """Return ln p_1 − ln p_2 (nats) for the two likeliest candidates for the first token; None without tokens."""
     if not len(candidates):
         return None
     second, first = np.partition(candidates[0].astype(np.float64), -2)[-2:]

@@ -1,7 +1,7 @@
-"""Tokenise prompts for the engine, with exactly one BOS and no special token from the text of a passage.
+"""Tokenise prompts for the engine, with exactly one BOS and without special tokens from passages' text.
 
-A passage may contain the text of a special token, as pages about language models do. It is read as plain text:
-otherwise, a passage could end its own turn and start another speaker's.
+A passage may contain the text of a special token, as pages about language models do. It is read as plain text;
+otherwise, a passage could end the user's turn and start another speaker's.
 """
 
 import datetime
@@ -26,14 +26,14 @@ from ragrelay.generation.thought_marks import (
     thought_budget,
 )
 
-# Placeholders for special tokens' texts while a chat template is rendered around them.
+# Placeholders while a chat template is rendered: for the messages, and PRIVATE_USE for special tokens' texts.
 USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
-"""Texts that occur in no chat template."""
+"""Texts that don't occur in any chat template."""
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
 def load_tokenizer(generator: GeneratorEntry) -> Any:
-    """Return the generator's own tokenizer; for a served model, that of the key ``tokenizer``."""
+    """Load the generator's tokenizer; for a served model, the one in the key ``tokenizer``."""
     name = generator.get("tokenizer", generator["model"])
     source, revision = model_source(generator, "tokenizer")
     check_cached(source, revision, f"generator's tokenizer {name!r}")
@@ -50,31 +50,31 @@ def load_tokenizer(generator: GeneratorEntry) -> Any:
 
 
 class ThoughtTokens(NamedTuple):
-    """The marks of a generator's thoughts, and what its tokenizer makes of them."""
+    """The marks of a generator's thoughts, and how its tokenizer handles them."""
 
     marks: Sequence[str]
     end: tuple[int, ...]
-    """Token ids of the end mark."""
+    """The end mark's token ids."""
     hidden: frozenset[int] | None
-    """Special tokens to leave out of texts, if the marks are special tokens; None: all."""
+    """Special tokens to omit from texts if the marks are special tokens themselves; None means all."""
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-        """Return the thought in a reply ``text`` of token ``ids``, which vLLM cut after the end mark (read_thought)."""
+        """Return the thought in a reply (``text``, token ``ids``) that vLLM cut after the end mark (read_thought)."""
         thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
-        # The last token may have more than the mark, which the answer goes on from.
+        # The last token may contain text after the mark, which begins the answer.
         _, mark, rest = self.tokenizer.decode(ids, skip_special_tokens=self.hidden is None).rpartition(self.marks[1])
         return thought._replace(rest=rest if mark else "")
 
     def ids(self, text: str) -> tuple[int, ...]:
-        """Return the token ids of a text of the model, in which special tokens are special."""
+        """Return the token ids of text that the model wrote, where special tokens count as special."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def thought_tokens(generator: GeneratorEntry) -> ThoughtTokens | None:
-    """Return the marks of thought by the generator's tokenizer; None if its answers are kept whole."""
+    """Return the thought marks according to the generator's tokenizer; None if answers are kept unchanged."""
     if not thought_budget(generator):
         return None
     tokenizer = load_tokenizer(generator)
@@ -93,7 +93,7 @@ def special_tokens(tokenizer: Any) -> set[str]:
 
 
 def plain_ids(tokenizer: Any, text: str) -> list[int]:
-    """Return the token ids of ``text``, without BOS. The text of a special token is read as plain text."""
+    """Return the token ids of ``text`` without BOS; the text of a special token is read as plain text."""
     ids: list[int] = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
     return ids
 
@@ -107,12 +107,12 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 
 
 class PromptTokenizer:
-    """Token ids of prompts for a generator's definition (keys chat, chat_template_kwargs, date, thinking).
+    """Converts prompts to token ids, given a generator's definition (keys chat, chat_template_kwargs, date, thinking).
 
-    A raw prompt is a completion: its text, after the BOS if the tokenizer adds one. A chat goes through the tokenizer's
-    chat template, as a system part (if there is one) and a user part, up to the start of the assistant's turn. Raises
-    InputError for a chat if the tokenizer has no chat template, or the template refuses a part (as some refuse a system
-    part), leaves it out, or reads the clock and the definition has no ``date``.
+    A raw prompt is text to complete: its tokens follow the BOS, if the tokenizer adds one. A chat is rendered with the
+    tokenizer's chat template, with a system message (if there is one) and a user message, up to the start of the
+    assistant's turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template refuses a
+    message (as some refuse system messages), leaves it out, or reads the clock while the definition has no ``date``.
     """
 
     def __init__(self, generator: GeneratorEntry) -> None:
@@ -129,15 +129,15 @@ class PromptTokenizer:
             raise InputError(f"tokenizer of {self.place}", found, "one, as the generator has chat: true")
 
     def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
-        """Return the token ids of a prompt: the user's part and the ``system`` part in a chat, else a raw text."""
+        """Return a prompt's token ids: those of a chat's user and ``system`` message, or of a raw text."""
         if self.chat:
             return self._with_bos(self._chat(prompt, system))
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
     def begun(self, prompt: str, system: str = "") -> str:
-        """Return the start mark of the generator's thoughts if ``prompt`` ends within a thought, else empty text.
+        """Return the start mark of thoughts if ``prompt`` ends inside a thought, otherwise an empty string.
 
-        Raises InputError if the chat template ends the thought itself, as some do unless an argument turns it on.
+        Raises InputError if the chat template itself ends the thought, as some do unless an argument turns thinking on.
         """
         if self.marks is None:
             return ""
@@ -149,7 +149,7 @@ class PromptTokenizer:
         return begun_mark(last, self.marks)
 
     def _after(self, with_system: bool) -> str:
-        """Return the text that the chat template writes after the user's part."""
+        """Return the text that the chat template adds after the user message."""
         if with_system not in self._ends:
             parts = {"user": USER_PART, "system": SYSTEM_PART} if with_system else {"user": USER_PART}
             text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)
@@ -164,8 +164,8 @@ class PromptTokenizer:
         self._after(bool(system))  # checks the template before its first prompt
         if self._special is None or not self._special.search(system + prompt):
             return self._templated(prompt, system, tokenize=True, return_dict=False)
-        # Special tokens of the template cut the text into pieces; those in the parts are restored as plain text within
-        # a piece. A tokenizer that treats the first word of a text specially may differ here at a piece's start.
+        # The template's special tokens split the text into pieces; those in the messages are restored as plain text
+        # within a piece. A tokenizer that treats a text's first word differently may do so at each piece's start.
         mark = next(character for character in PRIVATE_USE if character not in system + prompt)
         literals: list[str] = []
 
@@ -194,7 +194,7 @@ class PromptTokenizer:
             ) from None
 
     def _clock(self, date: str | None) -> dict[str, object]:
-        """Return what chat templates read of the date: ``strftime_now`` (transformers) and ``date_string`` (Llama)."""
+        """Return the date for chat templates: ``strftime_now`` (transformers) and ``date_string`` (Llama)."""
         if date is not None:
             day = datetime.date.fromisoformat(date)
             return {"strftime_now": day.strftime, "date_string": day.strftime("%d %b %Y")}
@@ -207,7 +207,7 @@ class PromptTokenizer:
         return {"strftime_now": refuse}
 
     def _with_bos(self, ids: list[int]) -> tuple[int, ...]:
-        """Add the BOS that the tokenizer puts before raw texts, if the chat template did not write it."""
+        """Add the BOS that the tokenizer puts before raw text, unless the chat template wrote it."""
         if self._first and ids[:1] != self._first:
             return (*self._first, *ids)
         return tuple(ids)
@@ -219,6 +219,6 @@ class PromptTokenizer:
 
     @functools.cached_property
     def _special(self) -> re.Pattern[str] | None:
-        """A pattern for the texts of all special tokens, the longest first."""
+        """A pattern for the texts of all special tokens, longest first."""
         ordered = sorted(special_tokens(self.tokenizer), key=lambda text: (-len(text), text))
         return re.compile("|".join(map(re.escape, ordered))) if ordered else None

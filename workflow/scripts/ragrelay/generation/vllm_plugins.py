@@ -1,4 +1,4 @@
-"""Extend vLLM with code that it calls by import path, maybe in worker processes."""
+"""Extend vLLM with code that it loads by import path, possibly in worker processes."""
 
 from collections.abc import Set
 from typing import Any, cast
@@ -15,13 +15,13 @@ from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor as Logits
 from ragrelay.generation.token_scores import CANDIDATES
 
 PENALTY, WINDOW = "recent_penalty", "recent_window"
-"""Keys of SamplingParams.extra_args."""
+"""Keys in SamplingParams.extra_args."""
 
 
 class RecentTokens(LogitsProcessor):
-    """Repetition penalty over the last tokens of prompt and answer, for model runner V1, also for greedy samples.
+    """Repetition penalty over the latest tokens in prompt and answer, for model runner V1; greedy decoding uses it too.
 
-    A request sets PENALTY and WINDOW. vLLM applies it before its own penalties and before temperature.
+    A request sets PENALTY and WINDOW. vLLM applies this penalty before its own penalties and the temperature.
     """
 
     def __init__(self, vllm_config: object, device: torch.device, is_pin_memory: bool) -> None:
@@ -33,11 +33,11 @@ class RecentTokens(LogitsProcessor):
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Keep penalty, window, prompt and the growing answer of each row of the batch that sets them."""
+        """Store penalty, window, prompt and the growing answer for each row in the batch that sets them."""
         process_dict_updates(self.requests, batch_update, self._request)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Change ``logits`` (requests by vocabulary) in place."""
+        """Penalise ``logits`` (requests × vocabulary) in place."""
         if not self.requests:
             return logits
         width = max(window for _, window, _, _ in self.requests.values())
@@ -59,9 +59,9 @@ class RecentTokens(LogitsProcessor):
 
 
 class RecentTokensV2(LogitsProcessorV2):
-    """The same penalty for model runner V2, which has the tokens of all requests on the device.
+    """The same penalty for model runner V2, which holds the tokens of all requests on the device.
 
-    vLLM applies it after its presence and frequency penalties, not before them.
+    vLLM applies it after its presence and frequency penalties instead of before them.
     """
 
     def __init__(self, vllm_config: object, req_states: LogitsProcRequestState) -> None:
@@ -71,7 +71,7 @@ class RecentTokensV2(LogitsProcessorV2):
         self.width = 1
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Return whether the request has a penalty. Other requests get a penalty of 1, which changes nothing."""
+        """Return whether the request has a penalty. Other requests get a penalty of 1, which has no effect."""
         asked = sampling_params.extra_args or {}
         self.penalties[req_idx] = asked.get(PENALTY, 1.0)
         self.windows[req_idx] = asked.get(WINDOW, 1)
@@ -79,7 +79,7 @@ class RecentTokensV2(LogitsProcessorV2):
         return WINDOW in asked
 
     def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
-        """Change ``logits`` (rows by vocabulary) in place."""
+        """Penalise ``logits`` (rows × vocabulary) in place."""
         slots = ctx.expanded_idx_mapping.long()
         back = torch.arange(self.width, device=logits.device).minimum(self.windows[slots, None] - 1)
         places = (ctx.pos.long()[:, None] - back).clamp(min=0)
@@ -87,10 +87,10 @@ class RecentTokensV2(LogitsProcessorV2):
 
 
 class TokenScores(LogprobsProcessor):
-    """Keeps the sampler's numbers of one request in ``logprobs``, an array per step (tokens by 1 + CANDIDATES).
+    """Stores the sampler's numbers for one request in ``logprobs``: one array per step (tokens × (1 + CANDIDATES)).
 
-    vLLM's own processor makes a text and an object of each candidate, which costs several times as much as everything
-    else that it does for a token.
+    vLLM's own processor creates a text and an object for each candidate, which costs several times as much as
+    everything else that it does for a token.
     """
 
     cumulative_logprob: float
@@ -109,24 +109,24 @@ class TokenScores(LogprobsProcessor):
 
 
 def hide_tokens(detokenizer: Any, hidden: Set[int]) -> None:
-    """Leave the special tokens ``hidden`` out of a request's text. vLLM itself can only leave out all or none."""
+    """Omit the special tokens ``hidden`` from a request's text. vLLM itself can only omit all or none."""
     shown = detokenizer.decode_next
     detokenizer.decode_next = lambda token_id: "" if token_id in hidden else shown(token_id)
 
 
 class AttentionBackends:
-    """An extension of vLLM's worker that names its attention backends."""
+    """An extension of vLLM's worker that reports the attention backends."""
 
     def attention_backends(self) -> list[str]:
-        """Return the names of the attention backends of the model's layers."""
+        """Return the names of the attention backends in the model's layers."""
         layers = self.vllm_config.compilation_config.static_forward_context.values()  # type: ignore[attr-defined]
         return sorted({layer.get_attn_backend().get_name() for layer in layers if hasattr(layer, "get_attn_backend")})
 
 
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
-    """Divide the positive ``logits`` (n by vocabulary) of the token ids ``recent`` (n by window) by the row's penalty.
+    """Divide the positive ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window) by the row's penalty.
 
-    Others are multiplied by it. A token counts once, even if it occurs several times (llama.cpp's
+    Negative ones are multiplied by it. A token counts once, even if it occurs several times (llama.cpp's
     ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
     """
     gathered = logits.gather(1, recent)

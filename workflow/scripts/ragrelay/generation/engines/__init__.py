@@ -1,1 +1,1 @@
-"""The kinds of generators, by engine, one per module."""
+"""The kinds of generators, one engine per module."""

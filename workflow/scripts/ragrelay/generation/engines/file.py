@@ -1,4 +1,4 @@
-"""Read answers from your files."""
+"""Read answers from your files instead of generating them."""
 
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -21,11 +21,11 @@ FILES = (
 )
 
 OF_PASSAGES = ("dataset", "seed")
-"""Names in braces that the paths to answers from single passages may have."""
+"""Placeholders that paths to answers from single passages may contain."""
 
 
 class File(GeneratorKind):
-    """reads answers that were made elsewhere (docs/bring-your-own-answers.md)."""
+    """reads answers that were generated elsewhere (docs/bring-your-own-answers.md)."""
 
     asked: ClassVar[bool] = False
 
@@ -33,9 +33,9 @@ class File(GeneratorKind):
     baseline: Text | None = Field(None, description=f"Zero-shot answers, if `path` has none: {FILES}")
     single_passages: Text | None = Field(
         None,
-        description="Answers generated from one passage each, whose scores become eRAG's labels: `qid`, `docno`, "
-        "`answer` and, if there are several, `seed`, in any format that `path` allows; the name may contain "
-        "`{dataset}` and `{seed}`.",
+        description="Answers generated from one passage each, whose scores become eRAG's labels. Columns: `qid`, "
+        "`docno`, `answer` and, if there are several seeds, `seed`, in any format that `path` allows; the path may "
+        "contain `{dataset}` and `{seed}`.",
     )
     retriever: Name | None = Field(
         None, description="Retriever for answers that don't name one; by default the grid's only retriever."
@@ -44,16 +44,16 @@ class File(GeneratorKind):
         None,
         ge=1,
         description="k for answers that don't state it; by default the length of the retriever's longest list of "
-        "passages, or the grid's only k.",
+        "passages, or else the grid's only k.",
     )
     thinking: Marks | Literal["none"] | None = Field(
         None,
-        description='Start and end mark of thoughts at the beginning of answers, e.g. `["<think>", "</think>"]`, '
-        "which ragrelay removes; `none` keeps answers as they are. Required if an answer has thought marks.",
+        description='Start and end mark of thoughts, e.g. `["<think>", "</think>"]`; ragrelay removes thoughts from '
+        "the beginning of answers. `none` keeps answers unchanged. Required if an answer has thought marks.",
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return a dataset's files, each with the values in its name. Files in ``baseline`` belong to `zeroshot`."""
+        """Return a dataset's files, each with the values in its name. Those in ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -61,14 +61,14 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return ``files`` (path, values in its name) and ``places`` for imported_answers.checked_answers."""
+        """Return the arguments ``files`` (path, values in its name) and ``places`` for checked_answers."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return the files in ``single_passages`` for a dataset, each with the values in its name."""
+        """Return a dataset's files in ``single_passages``, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 
@@ -76,7 +76,7 @@ class File(GeneratorKind):
         return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset in the grid has a file in a known format."""
+        """Check that every dataset in the grid has a file of answers in a known format."""
         patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
         for key, pattern in patterns.items():
             if pattern is not None:
@@ -88,7 +88,7 @@ class File(GeneratorKind):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return a hash of its files for all datasets, and the keys ``retriever`` and ``k``."""
+        """Return a hash of all datasets' files, the keys ``retriever`` and ``k``, and ``thinking`` if set."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]

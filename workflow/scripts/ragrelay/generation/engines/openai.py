@@ -1,4 +1,4 @@
-"""Request answers from an endpoint that serves the model."""
+"""Send requests to an endpoint that serves the model."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -21,53 +21,53 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""General engine keys that have an effect here only with a tokenizer."""
+"""Keys of all engines that this engine only uses with a tokenizer."""
 OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
-"""Request keys that ``extra_body`` must not have, because other keys determine them, or replies would have another
-form."""
+"""Request keys that ``extra_body`` must not contain, because other configuration keys set them, or because they would
+change the form of replies."""
 PER_REQUEST = ("seed", "logprobs", "top_logprobs")
-"""Request keys that ``extra_body`` may only leave out."""
+"""Request keys that ``extra_body`` may omit (with null) but not set."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
 def sends_chats(definition: Mapping[str, object]) -> bool:
-    """Return whether requests are chat messages rather than token ids or a text to continue."""
+    """Return whether requests are sent as chat messages, rather than as token ids or as a text to continue."""
     return bool(definition.get("chat")) and "tokenizer" not in definition
 
 
 class Openai(Generator):
-    """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys that aren't null."""
+    """sends requests to an OpenAI-compatible endpoint that serves the model, with all non-null decoding keys."""
 
     gives_words: ClassVar[bool] = True
 
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
         description="The endpoint's address, such as `https://host/v1`, or a list of addresses that serve the same "
-        "model. By default the value of the environment variable OPENAI_BASE_URL, for servers whose address changes; "
+        "model. The default is the environment variable OPENAI_BASE_URL, for servers whose address changes; there, "
         "separate several addresses with spaces.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
-        description="Name of the environment variable with the endpoint's key; by default no key is sent.",
+        description="Name of the environment variable that holds the endpoint's key; by default no key is sent.",
     )
     max_tokens_name: Text | None = Field(
         None,
-        description="Name that requests use instead of `max_tokens`, for a server that rejects this name: "
+        description="The name for `max_tokens` in requests, if the server rejects this one, e.g. "
         "`max_completion_tokens`.",
     )
     extra_body: dict[str, Any] | None = Field(
         None,
-        description="Additional keys for every request, e.g. `{reasoning_effort: low}`. A key that is null is not "
-        "sent: `{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for a server "
-        "without seeds.",
+        description="Additional keys for every request, e.g. `{reasoning_effort: low}`. A null key is not sent: set "
+        "`{logprobs: null}` for a server that doesn't return log-probabilities, `{seed: null}` for one that doesn't "
+        "support seeds.",
     )
     entropy: bool = Field(
         False,
-        description="Request the 20 likeliest candidates for every token, for the entropies and margins in the answer "
-        "store. Replies become many times longer, and some endpoints refuse that many candidates.",
+        description="Request the 20 likeliest candidates for every token, to compute the answer store's entropies and "
+        "margins. Replies become many times longer, and some endpoints refuse that many candidates.",
     )
-    concurrency: int = Field(16, ge=1, description="Concurrent requests to an address, per generation job.")
+    concurrency: int = Field(16, ge=1, description="Maximum concurrent requests per address and generation job.")
     requests_per_minute: int | None = Field(
         None, ge=1, description="Maximum requests started per minute; by default no limit."
     )
@@ -79,18 +79,18 @@ class Openai(Generator):
     request_seconds: float = Field(
         300.0,
         gt=0,
-        description="Time limit for a request and its complete reply, in seconds; a request without an answer in this "
-        "time is repeated once.",
+        description="Time limit in seconds for a request and its complete reply; a request that exceeds it is repeated "
+        "once.",
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that keys about the tokenizer come with a tokenizer, and that every request key has one value."""
+        """Check that keys that need a tokenizer come with one, and that no request key is set twice."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
-                expected = "key tokenizer as well, which turns prompts into tokens here"
+                expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
         if sends_chats(given) and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
-            expected = "key tokenizer as well: a chat endpoint has one limit, max_tokens, for thought and answer"
+            expected = "key tokenizer too: a chat endpoint has one limit, max_tokens, for thought and answer"
             raise InputError(f"{place}.thinking.budget'", str(self.thinking.budget), expected)
         for key, value in (self.extra_body or {}).items():
             where = f"{place}.extra_body.{key}'"
@@ -115,24 +115,24 @@ class Openai(Generator):
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the tokenizer. The model is served elsewhere."""
+        """Yield the tokenizer; the model is served elsewhere."""
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
     @classmethod
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> "EndpointEngine":
-        """Return a client of the endpoint."""
+        """Create a client for the endpoint."""
         from ragrelay.generation.endpoint import EndpointEngine
 
         return EndpointEngine(definition)
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the served model's name and revision, ``base_url``, decoding and the tokenizer.
+        """Return the served model's name and revision, ``base_url``, the decoding keys and the tokenizer.
 
-        An address from the environment doesn't count, because your own server may move from run to run. ``sent``: keys
-        whose value has no effect, which are sent so that the server doesn't use its defaults. Earlier versions left
-        these keys out, as null does now; null therefore counts as this value did then, and such answers can be reused.
+        An address from the environment doesn't count, because your server may move between runs. ``sent`` lists keys
+        whose value has no effect; they are sent so that the server doesn't use its own defaults. Earlier versions
+        omitted such keys, as null does now, so null counts as that value did then, and those answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -149,12 +149,12 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return a thought's budget; 0 for a chat endpoint with texts, which limits thought and answer together."""
+        """Return thoughts' token limit; 0 for a chat without tokenizer, where one limit covers thought and answer."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod
     def check_address(cls, definition: GeneratorEntry) -> None:
-        """Check that an address is set, and that an API key, if set here, can be sent."""
+        """Check that an address is set and, if the API key is set in this environment, that it can be sent."""
         endpoint_addresses(definition)
         if os.environ.get(definition.get("api_key_env", "")):
             endpoint_key(definition)

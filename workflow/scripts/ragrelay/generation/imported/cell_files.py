@@ -1,4 +1,4 @@
-"""Write imported answers in the same form as generated ones, with their passages."""
+"""Write imported answers and their passages in the same form as generated ones."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,18 +40,18 @@ def read_answers(
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
 ) -> list[dict[str, object]]:
-    """Read, check and write the answers of one retriever; return counts of left-out data (what, count, of).
+    """Read, check and write one retriever's answers; return counts of unused data (what, count, of).
 
-    ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` unless the
-    answers are zero-shot. ``found``: the paths of the retriever's context candidates, of the judgements, and of the
-    passages to write; None for zero-shot answers. For the other files see write_cells.
+    ``imported``: arguments ``files`` and ``places`` of checked_answers; ``names``: the `generator` and, unless the
+    answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, of the
+    judgements, and of the passages to write; None for zero-shot answers. For other paths, see write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
     own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
     placed = in_grid(own, places).filter(pl.col("qid").is_in(qids))
     begun = count_unclosed(placed["answer"], next((given.get(THINKING) for _, given in imported["files"]), None))
-    # All files of a generator get the same columns, since they are read together.
+    # All of a generator's files get the same columns, because they are read together.
     cited = rows["cited_sentences"].is_not_null().any()
     if found is None:
         counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers, cited)
@@ -72,11 +72,11 @@ def write_cells(
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
     """Write a retriever's cells from its placed ``rows``; return counts (what, count, of) and docnos by qid.
 
-    ``run``: the retriever's context candidates (qid, rank, docno). An answer without docnos is assumed to have had the
-    first k. The function writes ``prompts`` by (ordering, k), with the columns of prompting.layout and null texts, and
-    ``answers`` by (ordering, k, seed), with the columns of answer_files, null if unknown, and cited_sentences if
-    answers have citations (``cited``). Queries are in the order of ``qids``. Queries without an answer are left out and
-    counted, and missing answers are counted.
+    ``run``: the retriever's context candidates (qid, rank, docno); an answer without docnos is assumed to come from the
+    first k. Writes ``prompts``, keyed by (ordering, k), with the columns of prompting.layout and null texts. Writes
+    ``answers``, keyed by (ordering, k, seed), with the columns of answer_files, null if unknown, and cited_sentences if
+    answers have citations (``cited``). Queries are in the order of ``qids``; those without an answer are left out and
+    counted. Missing answers are counted too.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
@@ -115,7 +115,7 @@ def write_cells(
 
 
 def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: str, k: int) -> dict[str, list[str]]:
-    """Return the docnos of each query's context in prompt order: from its answers (all seeds), or the run's first k."""
+    """Return each query's docnos in prompt order: from its answers (all seeds), or else the run's first k."""
     contexts: dict[str, list[str]] = {}
     for qid, docnos in cell.sort("seed").select("qid", "docnos").iter_rows():
         if docnos is None:
@@ -127,9 +127,9 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``shown`` (docnos by qid) in the form of context candidates, those in ``run`` first.
+    """Write the passages in ``shown`` (docnos by qid) as context candidates, with those in ``run`` first.
 
-    Rank and score are null for a passage outside the run.
+    A passage that isn't in the run has a null rank and score.
     """
     pairs = pl.DataFrame(
         [(qid, docno) for qid, docnos in shown.items() for docno in docnos],

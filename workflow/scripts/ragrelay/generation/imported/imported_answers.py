@@ -1,4 +1,4 @@
-"""Place imported answers in a study's grid, and check them against its dataset."""
+"""Assign imported answers to the cells of a study's grid, and check them against its dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,16 +20,16 @@ OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
 EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
 MOST_CELLS = 3
-"""Maximum cells that a message names."""
+"""Maximum number of cells named in a message."""
 MISSING = "missing"
-"""The finish_reason of imported answers that are missing in the file."""
+"""The finish_reason of an imported answer that is missing from the file."""
 WHY_MISSING = pl.when(pl.col("answer").is_null()).then(pl.col("finish_reason").fill_null(MISSING))
-"""A column of answer_rows: THINKING or MISSING; null for an answer."""
+"""Expression for a column of answer_rows: THINKING or MISSING; null if there is an answer."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
-    """The grid's names and numbers; ``retriever`` and ``k`` are the values, if any, for answers whose file has none."""
+    """The grid's names and numbers; ``retriever`` and ``k`` apply to answers that don't name their own."""
 
     retrievers: Sequence[str]
     orderings: Sequence[str]
@@ -40,12 +40,12 @@ class Places(NamedTuple):
 
 
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Fill in the coordinates that ``rows`` (answer_rows.ROWS) lack.
+    """Fill in the grid coordinates that ``rows`` (answer_rows.ROWS) lack.
 
-    The ordering is descending, and the seed is the grid's first. The retriever comes from ``places``, or else is the
-    grid's only one. k comes from ``places``, else is the length of the retriever's longest list of passages, else the
-    grid's only k. Answers of the retriever `zeroshot`, or with k 0, have ordering `none` and k 0. Raises InputError for
-    an answer without retriever or k, an answer with more than k passages, and two answers with the same key.
+    The ordering is then descending, the seed the grid's first. The retriever comes from ``places``, or else is the
+    grid's only one. k comes from ``places``, or else is the length of the retriever's longest list of passages, or else
+    the grid's only k. Answers with the retriever `zeroshot` or k = 0 get ordering `none` and k = 0. Raises InputError
+    for an answer without retriever or k, an answer with more than k passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -81,9 +81,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Return the rows of ``files`` (a path, and its keys), with thoughts removed if a file has the key `thinking`.
+    """Read the answers in ``files`` (a path, and its keys); remove thoughts if a file has the key `thinking`.
 
-    Raises InputError as read_answer_rows does, and for an answer with other thought marks (check_shown).
+    Raises InputError like read_answer_rows, and for an answer with other thought marks (check_shown).
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:
@@ -105,7 +105,7 @@ def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = F
 
 
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
-    """Raise InputError for the first of ``rows`` with a qid or a passage outside the collection."""
+    """Raise InputError for the first of ``rows`` whose qid or passages aren't in the collection."""
     known = collection.queries()["qid"]
     _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
@@ -115,7 +115,7 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Return the placed ``rows`` that are in the grid."""
+    """Return the placed ``rows`` that lie in the grid."""
     zeroshot = pl.col("retriever") == ZEROSHOT
     in_cells = (
         pl.col("retriever").is_in(list(places.retrievers))
@@ -132,9 +132,9 @@ def checked_answers(
     collection: Collection,
     qids: Sequence[str],
 ) -> tuple[pl.DataFrame, Places]:
-    """Return the placed answers in ``files`` (a path, and its keys), checked against the dataset, and the ``places``.
+    """Read the answers in ``files`` (a path, and its keys), place them, and check them against the dataset.
 
-    ``qids``: the judged queries. Raises InputError for the first invalid answer, and if no answer is in the grid.
+    Returns rows and ``places``. ``qids``: the judged queries. Raises InputError for an invalid answer or an empty grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)
@@ -153,7 +153,7 @@ def checked_answers(
 
 
 def _cells_of(rows: pl.DataFrame) -> str:
-    """Name the first cells of placed ``rows`` after a colon, and count the others."""
+    """List the first cells of placed ``rows`` after a colon, with the number of other cells."""
     cells = rows.select("retriever", "ordering", "k", "seed").unique(maintain_order=True)
     named = [", ".join(f"{key} {value}" for key, value in cell.items() if value is not None)
              for cell in cells.head(MOST_CELLS).to_dicts()]  # fmt: skip
@@ -163,14 +163,14 @@ def _cells_of(rows: pl.DataFrame) -> str:
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, object]]:
-    """Return counts (what, count) of placed ``rows`` that a study doesn't use."""
+    """Count (what, count) the placed ``rows`` that the study doesn't use."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Count (what, count, of) the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
+    """Count (what, count, of) the queries, of those ``asked``, without an answer in ``cell`` (ordering, k, seed)."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

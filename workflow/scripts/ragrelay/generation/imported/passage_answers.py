@@ -1,4 +1,4 @@
-"""Read and check imported answers to single passages, and turn them into the study's single answers."""
+"""Read and check imported answers to single passages, and convert them to the form of generated ones."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,17 +13,17 @@ from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING,
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""The data that the files should have, and the name for missing data."""
+"""What the files should contain, and what to call the answers that are missing."""
 
 
 def checked_passages(
     files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Return the answers in ``files`` (path, values in its name), each key once.
+    """Return the answers in ``files`` (path, values in its name), one row per key.
 
-    Columns place, qid, docno, seed, answer, finish_reason. A missing seed is the first of ``seeds``. An answer may be
-    repeated, for example in several retrievers' files. Raises InputError for a line that isn't an answer to one
-    passage, for a query or passage outside the collection, and for two different answers with the same key.
+    Columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of ``seeds``. The
+    same answer may occur several times, for example in several retrievers' files. Raises InputError for a line that
+    isn't an answer to one passage, a query or passage outside the collection, and two different answers to one key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -40,11 +40,11 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing rows.
+    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing ones.
 
-    Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed. An answer missing in the file is
-    null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that need labels; ``place`` names the
-    files. Raises InputError if none of these passages has an answer.
+    Columns qid, docno, prompt_id, seed, answer, finish_reason, sorted by passage, then seed. An answer that is missing
+    from the file is null. ``qids``: the judged queries; ``ranked``: qid and docno of the passages that need labels;
+    ``place`` names the files in messages. Raises InputError if none of these passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

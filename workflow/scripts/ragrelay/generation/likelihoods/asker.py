@@ -1,4 +1,4 @@
-"""Answer a question's requests from the stores, and with one engine if some are missing."""
+"""Answer a question's requests from the stores, and from one engine if any are missing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, tex
 
 
 class Receipt(TypedDict, total=False):
-    """Keys of a question's receipt, as type checkers see it."""
+    """Keys of a question's receipt, for type checkers."""
 
     fingerprint: str
-    """The store of the replies."""
+    """The fingerprint of the store with the replies."""
     words: Sequence[str]
     tokens: Mapping[str, Sequence[int]]
     spellings: Mapping[str, Sequence[str]]
@@ -27,44 +27,44 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """Receives a question's requests. In a job, stores and an engine answer them; the plan counts them."""
+    """Receives a question's requests. In a job, stores and an engine answer them; the plan only counts them."""
 
     generator: GeneratorEntry
-    """The asked generator's definition."""
+    """The definition of the generator that gets the requests."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
+        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids), and return the receipt.
 
-        For an endpoint, request words' probabilities, with the columns of endpoint_words.with_spellings in place of
+        For an endpoint, request word probabilities; the columns of endpoint_words.with_spellings then replace
         token_ids.
 
-        ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
+        ``chat``: whether to send the texts as a chat. ``certain``: False for requests that the plan can only estimate.
         """
 
 
 class EngineAsker:
-    """Asks ``generator``, whose engine starts at the first missing key and then serves the whole job.
+    """Sends requests to ``generator``. The engine starts at the first missing key and then serves the complete job.
 
-    ``fingerprint``: the generator's fingerprint for likelihoods. The model's files must match it before and after
+    ``fingerprint``: the generator's fingerprint for likelihoods, which the model's files must match before and after
     loading.
     """
 
     def __init__(self, generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int) -> None:
         self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
         self.start = one_engine(generator, fingerprint, cache_dir, threads)
-        """A function that returns the job's engine, given a definition and a window."""
+        """Returns the job's engine, given a definition and a window."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
+        """Fill the store (see Asker). Return value and errors are those of fill_likelihoods."""
         generator = self.generator if chat else without_chat(self.generator)
         store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
         return fill_likelihoods(asked, store, generator, self.start)
 
 
 class StoreAsker:
-    """Looks up every request, and starts no engine. ``rule``: the rule that asks ``generator``.
+    """Looks up every request without starting an engine. ``rule``: the rule that sends the requests to ``generator``.
 
-    ``fingerprint`` names the store with the generator's likelihoods, ``texts`` the store for texts without a chat
+    ``fingerprint`` names the store with the generator's likelihoods; ``texts`` names the store for texts without a chat
     template.
     """
 
@@ -75,7 +75,7 @@ class StoreAsker:
         self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks one of them."""
+        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks any of them."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):
@@ -83,7 +83,7 @@ class StoreAsker:
         return {"asked": len(keyed), "cached": len(keyed), "made": 0, "fingerprint": store.folder.name}
 
     def start(self, definition: GeneratorEntry, window: int | None) -> NoReturn:
-        """Raise InputError: only the rule that asks starts engines."""
+        """Raise InputError: only the rule that sends the requests may start an engine."""
         raise self._lacking(self.cache_dir, "too few replies")
 
     def _lacking(self, place: Path, found: str) -> InputError:
@@ -93,7 +93,7 @@ class StoreAsker:
 def one_engine(
     generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int
 ) -> Callable[[GeneratorEntry, int | None], EngineInJob]:
-    """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
+    """Return a function that starts the engine on its first call, and returns that engine on every later call."""
     started: list[EngineInJob] = []
 
     def start(definition: GeneratorEntry, window: int | None) -> EngineInJob:

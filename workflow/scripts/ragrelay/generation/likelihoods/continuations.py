@@ -1,4 +1,4 @@
-"""Name the continuations of a prompt, and score texts without a chat template."""
+"""Compute ids for a prompt's continuations, and remove the chat template from a definition."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def continuation_id(token_ids: Sequence[int]) -> str:
-    """Return a continuation's name: 32 hex digits of a hash of its token ids."""
+    """Return a continuation's id: 32 hex digits of the hash of its token ids."""
     return value_hash(list(token_ids), digits=32)
 
 
 def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
-    """Add the key column ``continuation`` to ``asked``, made of its lists ``token_ids``, unless it has one."""
+    """Add the key column ``continuation``, computed from the lists ``token_ids``, unless ``asked`` has it already."""
     if "continuation" in asked.columns:
         return asked
     names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
@@ -22,5 +22,5 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def without_chat(generator: GeneratorEntry) -> GeneratorEntry:
-    """Return the generator's definition without its chat template, to score texts unchanged."""
+    """Return the generator's definition without its chat template, so that texts are scored unchanged."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}  # type: ignore[return-value]

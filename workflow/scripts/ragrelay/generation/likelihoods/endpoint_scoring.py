@@ -1,4 +1,4 @@
-"""Read the probabilities of words from an endpoint's replies of one token (see endpoint_words)."""
+"""Read word probabilities from an endpoint's one-token replies (see endpoint_words)."""
 
 import math
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordRequest(Request):
-    """A question to an endpoint. ``words``: each word's likelihood name, and the texts that spell it."""
+    """A request for word probabilities. ``words``: each word's id in the store, and the texts that spell it."""
 
     words: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
     def tokens(self) -> int:
-        """The prompt's tokens, estimated if its text is sent."""
+        """The number of tokens in the prompt, estimated if it is sent as text."""
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
 def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
-    """Return a request per prompt of ``missing`` (prompt_id, prompt, system and columns of with_spellings).
+    """Return a request for each prompt in ``missing`` (prompt_id, prompt, system and the columns of with_spellings).
 
     The longest comes first: it is sent alone, and shows whether the endpoint reads complete prompts. Raises
-    RequestError for a prompt that is longer than the ``window``, if that is known.
+    RequestError for a prompt that exceeds the ``window``, if that is known.
     """
     tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)
     texts = pl.col("prompt", "system", "begins").first()
@@ -56,10 +56,10 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 
 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
-    """Yield a row of the likelihood store per word, as requests finish; logprob is -inf for a word without a candidate.
+    """Yield a likelihood row per word as requests finish; logprob is -inf if no candidate spells the word.
 
-    The first row of each request has its REQUEST figures; the others have 0. Raises InputError for a reply without
-    log-probabilities, and as EndpointEngine.rows does.
+    Each request's first row has its REQUEST figures; the others have 0. Raises InputError for a reply without
+    log-probabilities, and like EndpointEngine.rows.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

@@ -1,7 +1,7 @@
-"""Ask an endpoint for words' probabilities, which it reports for the likeliest candidates for a reply's first token.
+"""Request word probabilities from an endpoint, which reports them only for the likeliest first tokens of a reply.
 
-A word's probability is the sum over the candidates that spell it. A word that isn't among them has less than the lowest
-candidate's probability; it counts as 0, and is missing from the words' mass.
+A word's probability is the sum over the candidates that spell it. If no candidate spells a word, its probability is
+below the lowest candidate's; it counts as 0 and is missing from the words' total mass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from ragrelay.generation.tokens import load_tokenizer
 
 
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
-    """Return the texts of candidates that spell each of ``words``.
+    """Return the candidate texts that spell each of ``words``.
 
-    With a tokenizer, the texts come from words.first_tokens; without, they are the complete word, with and without a
-    leading space. Raises RequestError for words that share a text.
+    With a tokenizer, they come from words.first_tokens; without, they are the complete word, with and without a leading
+    space. Raises RequestError for words that share a text.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
@@ -35,10 +35,10 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
 
 
 def with_spellings(questions: pl.DataFrame, spelled: Mapping[str, Sequence[str]], begins: str) -> pl.DataFrame:
-    """Repeat ``questions`` (prompt_id and more) for each word: columns word, spellings, begins and continuation.
+    """Repeat ``questions`` (prompt_id and more) for each word, with columns word, spellings, begins and continuation.
 
-    The continuation is the key of the word's likelihood: 32 hex digits of a hash of its spellings and of ``begins``,
-    the text that the reply is made to begin with.
+    ``continuation`` is the key of the word's likelihood: 32 hex digits of the hash of its spellings and ``begins``, the
+    text that the reply must begin with.
     """
     rows = [(word, list(texts), begins, value_hash([begins, *texts], digits=32)) for word, texts in spelled.items()]
     schema: dict[str, Any] = {

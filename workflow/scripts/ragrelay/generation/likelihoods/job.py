@@ -1,4 +1,4 @@
-"""Add missing likelihoods to the store."""
+"""Compute missing likelihoods and add them to the store."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 TOTALS = ("tokens", *REQUEST)
 STEP_TOKENS = 4096
-"""Default tokens per engine step: with more, a long prompt's logits would fill a GPU."""
+"""Default number of tokens per engine step; with more, a long prompt's logits would fill a GPU."""
 
 
 def fill_likelihoods(
@@ -35,12 +35,11 @@ def fill_likelihoods(
 ) -> dict[str, Any]:
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
-    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows. For an endpoint,
-    ``asked`` has the columns of endpoint_words.with_spellings in its place. ``start_engine(generator, window)`` is only
-    called if something is missing and everything fits the window. It must return a new engine, or an engine with the
-    same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, prompt_tokens and
-    cached_tokens (of the requests), seconds, engine, and the number made by each engine version. Raises RequestError
-    for a prompt that is too long with its continuation.
+    ``token_ids`` (a list) is a continuation of the prompt; several rows may have the same prompt. For an endpoint, the
+    columns of endpoint_words.with_spellings replace it. ``start_engine(generator, window)`` is called only if something
+    is missing and everything fits the window; it must return a new engine or one with the same definition. Returns the
+    receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and cached_tokens, seconds, engine, and
+    the number computed by each engine version. Raises RequestError if a prompt is too long with its continuation.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -53,7 +52,7 @@ def fill_likelihoods(
         requests, method, tokens = _requests_for(missing, generator, window)
         progress = PromptProgress(len(missing), tokens, len(requests), store)
         log.info(progress.expected())
-        # An endpoint ignores the key.
+        # An endpoint ignores this key.
         engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         expect_model(engine, store)
         ready = time.monotonic()
@@ -69,7 +68,7 @@ def fill_likelihoods(
 def _requests_for(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None
 ) -> tuple[Sequence[object], Method, int]:
-    """Return the requests for ``missing`` (see fill_likelihoods), the method that makes rows of them, their tokens."""
+    """Return the requests for ``missing`` (see fill_likelihoods), the method that answers them, and their tokens."""
     if GENERATOR_KINDS[generator["engine"]].in_job:
         scorings = list(scorings_of(missing, generator, window or 0))
         return scorings, log_probabilities, sum(len(request.given) for request in scorings)
@@ -78,7 +77,7 @@ def _requests_for(
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """Add continuation, tokens, logprob to ``asked`` (prompt_id, token_ids, …). Raises InputError if one is missing."""
+    """Add continuation, tokens and logprob to ``asked`` (prompt_id, token_ids, …). If one is missing: InputError."""
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
@@ -88,9 +87,9 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct keys of ``asked`` (prompt_id, prompt, system, token_ids), and those not in ``store``.
+    """Return the distinct keys in ``asked`` (prompt_id, prompt, system, token_ids), and those that ``store`` lacks.
 
-    Both are in the order of ``asked``, with the column continuation.
+    Both tables are in the order of ``asked`` and have the column continuation.
     """
     keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
@@ -99,8 +98,8 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's
-    prefix cache. Raises RequestError for a prompt that is too long with its continuation.
+    So prompts with a common beginning, such as those about the same answer, are neighbours, which the engine's prefix
+    cache needs. Raises RequestError if a prompt is too long with its continuation.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (
@@ -112,7 +111,7 @@ def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -
         "prompt_id", "prompt", "system", "token_ids"
     ).iter_rows():
         for request in scorings(prompt_id, tokenizer(prompt, system), continuations):
-            # Leaves room for one sampled token: vLLM accepts no request without.
+            # Leave room for one sampled token, which vLLM requires.
             if len(request.given) >= window:
                 expected = f"less than the window of {window}"
                 raise RequestError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)

@@ -1,4 +1,4 @@
-"""Count questions whose words have little probability, and warn of a judge that mostly replies something else."""
+"""Count questions whose allowed words have little probability, and warn if a judge mostly says something else."""
 
 import logging
 from collections.abc import Sequence
@@ -10,26 +10,26 @@ from ragrelay.base.vocabulary.columns import Column
 log = logging.getLogger(__name__)
 
 LITTLE = 0.5
-"""Below this mass, the words have little probability."""
+"""The words' total probability counts as little below this mass."""
 MANY = 0.1
-"""If more than this share of questions has little mass, there is a warning."""
+"""There is a warning if more than this share of the questions has little mass."""
 OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
-    "total probability of all words that were requested together, before normalisation; empty if the reply had to "
-    "begin with a given text, or if nothing was requested",
+    "total probability of all words in the request, before normalisation; empty if the reply had to begin with a "
+    "given text, or if nothing was requested",
     "0 to 1",
     optional=True,
 )
-"""The column ``mass`` in judge tables."""
+"""The column ``mass`` of judge tables."""
 
 
 def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
-    """Return the count (what, count, of, maybe warning) of questions with a mass below LITTLE, for left_out.json.
+    """Count the questions with a mass below LITTLE, for left_out.json: what, count, of and, possibly, warning.
 
-    ``masses``: one per question; nulls are ignored, and if there are only nulls, there is no count. ``of`` has the
-    number of questions, their mean mass and the ``judge``, if given. There is a warning, which is also logged, if the
-    mean is below LITTLE or the share of such questions above MANY.
+    ``masses``: one per question; nulls are ignored, and without any other value there is no count. ``of`` has the
+    number of questions, their mean mass and the ``judge``, if given. If the mean is below LITTLE or the share of such
+    questions above MANY, the count has a warning, which is also logged.
     """
     known = masses.drop_nulls()
     if known.is_empty():

@@ -1,4 +1,4 @@
-"""Compute continuations' log-probabilities with vLLM, exact for tokens of any rank."""
+"""Compute continuations' log-probabilities with vLLM, which are exact for tokens of any rank."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.likelihoods.continuations import continuation_id
 
 AT_ONCE = 128
-"""Maximum single tokens in a request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
+"""Maximum number of single tokens per request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
 
 
 REQUEST = ("requests", "prompt_tokens", "cached_tokens")
-"""Counts of requests: their number, the tokens sent to the engine, and those that its prefix cache served."""
+"""Figures per request: the number of requests, the tokens sent, and how many of these the prefix cache served."""
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """One request: a prompt's token ids, followed by several single tokens or by one longer continuation."""
+    """A request: a prompt's token ids, followed by several single tokens or by one longer continuation."""
 
     prompt_id: str
     token_ids: tuple[int, ...]
@@ -25,17 +25,17 @@ class Scoring:
 
     @property
     def single(self) -> bool:
-        """Whether one forward pass over the prompt is enough."""
+        """Whether one forward pass over the prompt suffices."""
         return bool(self.token_ids) and all(len(continuation) == 1 for continuation in self.continuations)
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The token ids for the engine. If the prompt is empty (no BOS), the first token replaces it, unscored."""
+        """The token ids to send. If the prompt is empty (no BOS), the first token takes its place and isn't scored."""
         return self.token_ids if self.single else self.token_ids + self.continuations[0]
 
 
 def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
-    """Yield the requests for some ``continuations`` of a prompt: single tokens together, longer ones one by one."""
+    """Yield the requests for a prompt's ``continuations``: single tokens together, longer ones separately."""
     ids = tuple(token_ids)
     singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
     for start in range(0, len(singles), AT_ONCE):
@@ -48,7 +48,7 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
     """Yield a row of the likelihood store per continuation, as requests finish.
 
-    The first row of each request has its REQUEST figures; the others have 0.
+    Each request's first row has its REQUEST figures; the others have 0.
     """
     for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))
@@ -63,7 +63,7 @@ def _parameters(scoring: Scoring) -> object:
     if scoring.single:
         tokens = [continuation[0] for continuation in scoring.continuations]
         return SamplingParams(temperature=0.0, max_tokens=1, logprob_token_ids=tokens)
-    # 0: only the prompt's own tokens, without the likeliest ones.
+    # 0: only the tokens in the prompt, without the likeliest alternatives.
     return SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
 
 

@@ -1,4 +1,4 @@
-"""Store every computed log-probability, by prompt and continuation, and measure computing speed."""
+"""Store every computed log-probability by prompt and continuation, and measure how fast they are computed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,49 +16,49 @@ from ragrelay.generation.store import AT_MOST
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
 KEY = ["prompt_id", "continuation"]
-# Keys without effect on likelihoods: sampling, and the treatment of prompts that are too long.
+# Keys that don't affect likelihoods: sampling, and what to do with prompts that are too long.
 INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "thinking")
 
 
 class LikelihoodStore(PartStore):
-    """A fingerprint's likelihoods, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
+    """The likelihoods of one fingerprint, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
 
-    Columns: prompt_id, continuation (see continuation_id), tokens (scored tokens of the continuation), logprob (their
-    sum in nats, of the model without temperature, softmax over its whole vocabulary).
+    Columns: prompt_id, continuation (see continuation_id), tokens (number of scored tokens), logprob (the sum over
+    these tokens in nats, without temperature, from a softmax over the complete vocabulary).
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY, at_most=AT_MOST)
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
-        """Write ``rows``, each a mapping of the columns, as a new part with ``metadata``; return its path."""
+        """Write ``rows`` (mappings of the columns) as a new part with ``metadata``; return its path."""
         return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return the stored rows of ``keys`` (prompt_id, continuation), each once, in any order."""
+        """Return the rows stored for ``keys`` (prompt_id, continuation), each once, in any order."""
         return self.read(self.held(keys))
 
 
 def likelihood_fingerprint(generator: GeneratorEntry, cache_dir: str | Path | None = None) -> str:
-    """Return a generator's fingerprint without its decoding, which has no effect on teacher-forced scores."""
+    """Return a generator's fingerprint without its decoding, which doesn't affect teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
 def decisive(generator: GeneratorEntry) -> GeneratorEntry:
-    """Return a generator's definition without the keys that have no effect on teacher-forced scores."""
+    """Return a generator's definition without the keys that don't affect teacher-forced scores."""
     return {key: value for key, value in generator.items() if key not in INDIFFERENT}  # type: ignore[return-value]
 
 
 def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodStore:
-    """Return the likelihood store for texts that are scored without a chat template."""
+    """Return the likelihood store for texts scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(without_chat(generator), cache_dir=cache_dir))
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """Return the speed of scoring texts, its origin, and the seconds that an engine takes to start.
+    """Return the speed at which texts are scored, how it is known, and the seconds that an engine takes to start.
 
-    Measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise the
-    key tokens_per_second, the speed of answers, gives an upper bound of the time.
+    It is measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise,
+    the key tokens_per_second (the speed of answer tokens) gives an upper bound of the time.
     """
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}

@@ -1,4 +1,4 @@
-"""Ask a generator for the probabilities of fixed words, and read each word's share of their total."""
+"""Request the probabilities of fixed words from a generator, and compute each word's share of their total."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from ragrelay.prompting.layout import prompt_id
 
 
 def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
-    """Add a prompt without a system text to each row.
+    """Add a prompt without a system message to each row.
 
     Args:
         rows: Any table.
@@ -32,7 +32,7 @@ def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
 def with_words(
     questions: pl.DataFrame, tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
 ) -> pl.DataFrame:
-    """Repeat ``questions`` (prompt_id and more) for each token that represents a word: columns word and token_ids.
+    """Repeat ``questions`` (prompt_id and more) for each token that represents a word, with columns word and token_ids.
 
     ``tokens``: token ids, keyed by word (see words.first_tokens); ``begins``: token ids that precede the word in the
     answer.
@@ -48,17 +48,17 @@ def ask_words(
     Args:
         questions: One row per question; columns prompt_id, prompt, system.
         words: The words.
-        begins: Text that the reply is made to begin with, before the word; empty if there is none.
+        begins: Text that the reply must begin with, before the word; may be empty.
         asker: Sends or counts the requests.
         certain: False for requests that the plan can only estimate.
 
     Returns:
-        A receipt for ``asked_shares``: the asker's receipt with words, tokens, spelled and begins; for an endpoint,
+        A receipt for ``asked_shares``: the asker's receipt with words, tokens, spelled and begins; from an endpoint,
         with words, spellings (see endpoint_words) and begins.
 
     Raises:
-        InputError: The tokenizer can't tell the words apart, a question doesn't fit the window, or the generator
-            thinks: its reply would begin with a thought.
+        InputError: The tokenizer can't tell the words apart, a question doesn't fit the window, or the generator's
+            reply would begin with a thought.
     """
     place = f"generator of model {asker.generator['model']!r}"
     check_unthinking(place, asker.generator)
@@ -77,18 +77,18 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Read each word's share of the probability from the store. words.word_shares has the formula and its source.
+    """Read each word's share of the probability from the store; words.word_shares has the formula and its source.
 
     Args:
-        questions: The questions, with prompt_id and the columns ``by``, which must identify a row.
-        receipt: The result of ``ask_words``, possibly for other questions to the same generator.
+        questions: The questions: prompt_id and the columns ``by``, which must identify a row.
+        receipt: What ``ask_words`` returned, possibly for other questions to the same generator.
         cache_dir: The cache.
         by: Columns that identify a question.
 
     Returns:
         One row per question: ``by``, shares (a list in the words' order that sums to 1) and mass (the words' total
-            probability). If an engine in the job made the reply begin with a text, mass is null: the likelihoods then
-            include that text's probability, which is unknown.
+            probability). mass is null if an engine in the job had to begin the reply with a given text, because the
+            likelihoods then include that text's unknown probability.
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:
