@@ -148,7 +148,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.min_tokens", 301, ["'generators.lm.min_tokens'", "301", "at most max_tokens (300)"]),
     ("generators.lm.repetition_penalty", 0, ["'generators.lm.repetition_penalty'", "more than 0"]),
     ("generators.lm.presence_penalty", 2.1, ["'generators.lm.presence_penalty'", "at most 2"]),
-    ("generators.lm.repetition_window", 64, ["'generators.lm.repetition_window'", "key repetition_penalty as well"]),
+    ("generators.lm.repetition_window", 64, ["'generators.lm.repetition_window'", "key repetition_penalty too"]),
     ("generators.lm.repetition_window", 0, ["'generators.lm.repetition_window'", "at least 1"]),
     (
         "generators.lm",

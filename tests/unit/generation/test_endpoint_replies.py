@@ -121,7 +121,7 @@ def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.Monke
     """It may come from a file with its line end; the client's own error would print it."""
     monkeypatch.setenv("MY_KEY", key)
     for call in (rows, lambda **keys: Openai.check_address({**DEFINITION, **keys})):
-        with pytest.raises(InputError, match="variable MY_KEY: found a line end, blank or other") as error:
+        with pytest.raises(InputError, match="variable MY_KEY: found a line break, space or other") as error:
             call(api_key_env="MY_KEY")
         assert "secret" not in str(error.value)
     assert not server.bodies

@@ -253,9 +253,7 @@ def test_keys_of_thinking_without_effect(generator: dict[str, Any], model: Path,
     assert "thinking.budget': found a key without effect" in (start_refusal(generator, tmp_path, thinking=off) or "")
     served = {**generator, "engine": "openai", "base_url": "https://host/v1", "chat": True, "thinking": {"budget": 9}}
     assert "auto without a tokenizer" in (start_refusal(served, tmp_path) or "")
-    with pytest.raises(
-        InputError, match=r"thinking\.budget': found 9; expected key tokenizer as well: a chat endpoint"
-    ):
+    with pytest.raises(InputError, match=r"thinking\.budget': found 9; expected key tokenizer too: a chat endpoint"):
         GENERATOR_KINDS.of(served).check_given("key 'generators.lm", {"chat": True})
 
 
