@@ -1,6 +1,6 @@
-"""Analyse relevance transmission: the tables that are made from a Transmission.
+"""Analyse relevance transmission: compute every table that is based on a Transmission.
 
-params: tables (the module of each, by name), patterns, kinds (of the retrievers), resamples, seed, reference_retriever
+params: tables (each table's module, by name), patterns, kinds (of the retrievers), resamples, seed, reference_retriever
 (may be None), equivalence_margin, primary (may be None), relevant (the lowest label that binary measures count as
 relevant).
 """

@@ -1,4 +1,4 @@
-"""Compare a panel's results without each judge, and how well judges agree.
+"""Compare a panel's results with those without each judge, and measure how well the judges agree.
 
 params: judges, primary, references, patterns.
 """

@@ -1,4 +1,4 @@
-"""Compute utility per query from the scores of all retrievers. params: patterns, mode, counted."""
+"""Compute each query's utility from all retrievers' scores. params: patterns, mode, counted."""
 
 import polars as pl
 from ragrelay.analysis.utility import compute_utility, write_utility

@@ -1,4 +1,4 @@
-"""Decompose the variance of all retrievers' scores into queries and seeds, and compute the reliability of utility.
+"""Decompose the variance of all retrievers' scores into queries and seeds, and compute utility's reliability.
 
 params: patterns, mode (of utility).
 """

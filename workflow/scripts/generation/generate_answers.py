@@ -1,6 +1,6 @@
-"""Generate one shard of the answers of all retrievers into the answer store, or count the missing ones.
+"""Generate one shard of all retrievers' answers into the answer store, or count the missing ones.
 
-The output is a receipt, or the count.
+The output is a receipt or the count.
 """
 
 from functools import partial

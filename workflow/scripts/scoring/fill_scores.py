@@ -1,6 +1,6 @@
-"""Score one shard of all answers of a generator, into the score store, with one model, or count the missing scores.
+"""Score one shard of a generator's answers into the score store with one model, or count the missing scores.
 
-The output is a receipt, or the count, also for a table of answers that another job scores.
+The output is a receipt or the count. The answers may also be in a table; another job then looks up their scores.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Average the scores of a panel's judges for one retriever. params: patterns, judges (that the average is over)."""
+"""Average the scores from a panel's judges for one retriever. params: patterns, judges (to average over)."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet

@@ -1,4 +1,4 @@
-"""Aggregate an answer's scores against single references into a score against a reference set."""
+"""Combine an answer's scores against single references into its score against a reference set."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from ragrelay.scoring.store import VALUES
 
 
 class Aggregation:
-    """An aggregation by name: ``max`` (reference with the highest F1), ``mean``, ``centroid`` (see scorers.cosine).
+    """Combines scores: by ``max`` (the reference with the highest F1), ``mean`` or ``centroid`` (see scorers.cosine).
 
-    ``norm`` returns the length of the mean embedding of texts, for ``centroid``.
+    ``norm`` returns the length of the mean embedding of texts, which ``centroid`` needs.
     """
 
     def __init__(self, name: str, norm: Callable[[Sequence[str]], float] | None = None) -> None:
@@ -21,13 +21,13 @@ class Aggregation:
     def __call__(
         self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str], shown: np.ndarray
     ) -> tuple[np.ndarray, np.ma.MaskedArray]:
-        """Return precision, recall and F1 (answers, 3), NaN if undefined, and the best references (answers,).
+        """Return precision, recall and F1 (answers × 3), NaN if undefined, and each answer's best reference (answers,).
 
-        ``values``: (answers, references) by name; ``members`` (references,), bool, at least one true; ``texts`` of the
-        references; ``shown`` (answers, references), bool: whether the answer's context shows the reference. The best is
-        the index of the reference with the highest F1, the first of equals; among references with the same text, it is
-        one that the context shows, since that was copied. It is masked if the highest F1 is 0, as for an empty answer,
-        and without ``max``.
+        ``values``: (answers, references) arrays by name; ``members`` (references,): which references are in the set, at
+        least one; ``texts``: the references' texts; ``shown`` (answers, references): whether the answer's context shows
+        the reference. The best reference is the index of the highest F1, the first among equals; if several references
+        have that text, it is one that the context shows, because that one was copied. It is masked if the highest F1 is
+        0, as for an empty answer, and for aggregations other than ``max``.
         """
         if self.name == "max":
             best = np.where(members, values["f1"], -np.inf).argmax(axis=1)
@@ -50,7 +50,7 @@ class Aggregation:
 
 
 def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: np.ndarray) -> np.ndarray:
-    """Replace each reference in ``best`` with the first of the same text in the answer's context, if any."""
+    """Replace each reference in ``best`` with the first reference with that text in the answer's context, if any."""
     first = {text: place for place, text in reversed(list(enumerate(texts)))}
     if len(first) == len(texts):
         return best
@@ -60,5 +60,5 @@ def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: 
 
 
 def aggregation(name: str, scorer: Any) -> Aggregation:
-    """Return the aggregation for a scorer's definition."""
+    """Return the aggregation ``name``, with the scorer's ``norm`` if it needs one."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)

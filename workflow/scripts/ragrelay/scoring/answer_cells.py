@@ -1,4 +1,4 @@
-"""Read and hash the answers of a retriever's cells, and check that they belong to the cells' prompts."""
+"""Read and hash the answers in a retriever's cells, and check that they match the cells' prompts."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ log = logging.getLogger(__name__)
 Cell = tuple[str, int, int]
 ZEROSHOT_CONTEXT = (NO_ORDERING, 0)
 COLUMNS = ["qid", "ordering", "k", "seed"]
-# Number of files to read at a time; their texts are in memory.
+# Number of files to read at a time, because their texts are held in memory.
 FILES_AT_ONCE = 50
 
 
 class AnswerCells:
-    """Answer files by cell (ordering, k, seed), with ``contexts``: (ordering, k) to qid to the prompt's docnos.
+    """Answer files by cell (ordering, k, seed), with ``contexts``: the prompts' docnos by (ordering, k), then qid.
 
-    ``keys``: one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts are not kept;
-    ``texts`` reads them. Missing answers (null, with the reason as finish_reason) have no row. Raises InputError if an
-    answer is null without a reason or repeated, or has a seed or prompt other than its cell's.
+    ``keys`` has one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts aren't held in
+    memory; ``texts`` reads them. Missing answers (null, with the reason as finish_reason) have no row. Raises
+    InputError if an answer is null without a reason, is a duplicate, or has another seed or prompt than its cell.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class AnswerCells:
         self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *parts])
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for a selection of ``keys`` that has every hash once."""
+        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
         for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
             named, files = self._files(cells)
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
@@ -54,7 +54,7 @@ class AnswerCells:
             yield from answers.select("answer_hash", "answer").collect().iter_rows()
 
     def cited_sentences(self) -> pl.DataFrame:
-        """Return qid, ordering, k, seed and cited_sentences of all answers (see answer_files.read_cited_sentences)."""
+        """Return qid, ordering, k, seed and cited_sentences for all answers (see answer_files.read_cited_sentences)."""
         cells = (
             read_cited_sentences(path).with_columns(
                 ordering=pl.lit(ordering, pl.String), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64)
@@ -64,12 +64,12 @@ class AnswerCells:
         return pl.concat(cells).select(*COLUMNS, "cited_sentences")
 
     def _files(self, cells: Sequence[Cell]) -> tuple[pl.DataFrame, pl.LazyFrame]:
-        """Return the cells' (path, ordering, k, seed), and their answer files as one table with its rows' ``path``."""
+        """Return the cells' (path, ordering, k, seed), and their answer files as one table with a column ``path``."""
         named = pl.DataFrame([(str(self.answers[cell]), *cell) for cell in cells], schema=_CELLS, orient="row")
         return named, pl.scan_parquet(named["path"].to_list(), glob=False, include_file_paths="path")
 
     def _compare_orderings(self) -> None:
-        """Warn of queries whose orderings at one k show different passages, because some were cut to fit a window."""
+        """Warn if a query's orderings at the same k show different passages, because some were cut to fit a window."""
         for k in sorted({k for _, k in self.contexts}):
             sets: dict[str, set[frozenset[str]]] = {}
             for context, docnos in self.contexts.items():
@@ -102,7 +102,7 @@ class AnswerCells:
         for wrong, found, expected in (
             (pl.col("found_seed") != pl.col("seed"), "an answer with seed {found_seed}", "answers of seed {seed}"),
             (pl.struct("path", "qid").is_duplicated(), "query {qid} twice", "one answer per query"),
-            # If the files of two cells were swapped, the scores would still look plausible.
+            # If two cells' files were swapped, the scores would still look plausible.
             (
                 prompted & pl.col("prompt_id").ne_missing(pl.col("asked")),
                 "query {qid} answered for another prompt",
@@ -118,7 +118,7 @@ class AnswerCells:
 
 
 def answer_hashes(answers: pl.Series) -> pl.Series:
-    """Return each text's hash in composed form: composed and decomposed letters count as the same text."""
+    """Hash each text in composed form, so that composed and decomposed letters give the same hash."""
     hashes = [text_hash(answer) for answer in answers.str.normalize("NFC")]
     return pl.Series("answer_hash", hashes, dtype=pl.String)
 
@@ -129,7 +129,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
 
 
 def _refuse(wrong: pl.DataFrame, found: str, expected: str) -> None:
-    """Raise InputError for the first row of ``wrong``, whose values fill the two templates."""
+    """Raise InputError for the first row of ``wrong``; its values fill both templates."""
     for row in wrong.head(1).iter_rows(named=True):
         raise InputError(row["path"], found.format(**row), expected.format(**row))
 

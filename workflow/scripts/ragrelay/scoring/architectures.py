@@ -1,22 +1,22 @@
-"""List encoder architectures that can encode texts in blocks: several texts' rows in one matrix product.
+"""List encoder architectures that can encode texts in blocks, where a matrix product has the rows of several texts.
 
-All blocks have the same number of rows, so that a text's numbers don't depend on the rest of its block: the last bits
-of a matrix product change with its shape, not with other rows. Attention is computed text by text.
+All blocks have the same number of rows, so that a text's numbers don't depend on the other texts in its block: the last
+bits of a matrix product change with its shape, but not with other rows. Attention is computed for each text separately.
 """
 
 from collections.abc import Mapping
 
 BLOCK_ROWS = 256
-"""Rows of a block: enough for a product to reach its full speed, few enough for its results to stay in a core's cache.
+"""Rows per block: enough for a matrix product to reach full speed, few enough for its results to fit a core's cache.
 
-It affects the last bits of scores, and is part of their fingerprint.
+The number affects the last bits of scores, so it is part of their fingerprint.
 """
 PACKED = ("bert", "camembert", "deberta", "deberta-v2", "electra", "roberta", "xlm-roberta")
-"""Values of ``model_type`` in which only attention, which is replaced, combines rows."""
+"""Values of ``model_type`` where only attention mixes rows; ragrelay replaces the attention."""
 
 
 def packs(described: Mapping[str, object]) -> bool:
-    """Return whether a model can encode texts in blocks, by its ``config.json``."""
-    # A decoder's attention looks back only, and a convolution (large DeBERTa v2 models have one) at neighbouring rows.
+    """Return whether a model can encode texts in blocks, given its ``config.json``."""
+    # A decoder's attention is causal, and a convolution (as in large DeBERTa v2 models) reads neighbouring rows.
     mixes_rows = described.get("is_decoder", False) or described.get("conv_kernel_size", 0)
     return described.get("model_type") in PACKED and not mixes_rows

@@ -1,4 +1,4 @@
-"""Hold token embeddings of many texts in three flat arrays, in memory, memory-mapped, or on a GPU."""
+"""Hold the token embeddings of many texts in three flat arrays, in memory, memory-mapped or on a GPU."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TokenEmbeddings:
-    """L2-normalised token embeddings of n texts, T tokens in all.
+    """L2-normalised token embeddings of n texts with T tokens in total.
 
-    ``tokens`` [T, dimension], float32, or float16 if the encoder ran in a 16-bit type; a tensor if they stay on the GPU
-    that made them. ``weights`` [T], bool, False for special tokens, which don't count but may be matched. ``offsets``
-    [n + 1], int64: text i has the rows offsets[i] to offsets[i + 1]. A text without a token that counts (empty, blank)
-    has no rows.
+    ``tokens`` [T, dimension]: float32, or float16 if the encoder ran in a 16-bit type; a tensor if they stay on the
+    GPU. ``weights`` [T], bool: False for special tokens, which don't count but can be matched. ``offsets`` [n + 1],
+    int64: text i has rows offsets[i] to offsets[i + 1] - 1. A text without tokens that count (such as an empty one) has
+    no rows.
     """
 
     tokens: "np.ndarray | torch.Tensor"
@@ -28,5 +28,5 @@ class TokenEmbeddings:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Tokens per text, [n], int64."""
+        """Number of tokens per text, [n], int64."""
         return np.diff(self.offsets)

@@ -1,7 +1,7 @@
-"""Encode texts to normalised token embeddings of a hidden layer, equal to bert-score 0.3.13.
+"""Encode texts as normalised token embeddings from a hidden layer, identical to those of bert-score 0.3.13.
 
-Source: Zhang et al., BERTScore, ICLR 2020; tokenisation, layer cut and weights follow bert_score/utils.py (sent_encode,
-get_model, and score's idf dictionary, which gives 0 to [CLS] and [SEP] by token id).
+Source: Zhang et al., BERTScore, ICLR 2020; tokenisation, choice of layer and weights follow bert_score/utils.py
+(sent_encode, get_model, and score's idf dictionary, which gives weight 0 to [CLS] and [SEP] by token id).
 """
 
 import sys
@@ -31,30 +31,30 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 TOKENISED_AT_ONCE = 1000
 STORED = {np.dtype(np.float32): torch.float32, np.dtype(np.float16): torch.float16}
 CHECKED = "The embedding of a text must not depend on the texts that are encoded with it."
-# Attributes with the list of layers, by architecture, in bert-score 0.3.13's order (utils.get_model). "block" is that
-# of a T5 encoder, taken out of its encoder-decoder.
+# Attributes that hold the list of layers, in bert-score 0.3.13's order (utils.get_model). "block" belongs to a T5
+# encoder that was taken out of its encoder-decoder.
 STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer", "layers")
 BATCH_TOKENS = 8192
-"""Minimum padded tokens of a batch."""
+"""Minimum number of padded tokens per batch."""
 MOST_BATCH_TOKENS = 16_384
-"""Maximum padded tokens of a batch. They fully use a GPU, and a larger batch pads more."""
+"""Maximum number of padded tokens per batch: enough to use a GPU fully, while larger batches need more padding."""
 WIDTHS = 16
 """Memory per token while a layer is computed, in rows of the widest layer, with room to spare: input, queries, keys,
-values, their attention, the intermediate layer before and after its activation, and memory freed late."""
+values, attention output, the intermediate layer before and after its activation, and memory that is freed late."""
 SHARE = 0.5
-"""Share of the free memory for encoding; the rest is for stored embeddings and matching."""
+"""Share of the free memory to use for encoding; the rest is for stored embeddings and matching."""
 
 
 class Encoder:
-    """An encoder cut after one layer.
+    """An encoder that stops after one layer.
 
-    ``definition``: model, layer (None: all layers); optional revision, dtype (float32), device (auto, or as in torch),
-    batch_tokens (padded tokens of a batch on a GPU; None: by its free memory). ``packs``: on a CPU, encode texts in
-    blocks (the architecture must allow it), else one at a time. On a GPU they are encoded in padded batches.
-    Attributes: ``dimension``; ``max_length`` in tokens with special ones, None if unlimited; ``storage``, the numpy
-    type of embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts are encoded in padded batches;
-    ``packed``: the model for blocks, or None. Raises InputError for an unavailable model, a layer that it lacks, an
-    unknown dtype, a missing GPU, or if a text's bits depend on its position in a block.
+    ``definition``: model, layer (None: all layers); optionally revision, dtype (float32), device (auto, or as in torch)
+    and batch_tokens (padded tokens per batch on a GPU; None: by its free memory). ``packs``: on a CPU, encode texts in
+    blocks (which the architecture must allow) instead of one at a time. On a GPU, texts are encoded in padded batches.
+    Attributes: ``dimension``; ``max_length`` in tokens, including special ones, None if unlimited; ``storage``, the
+    numpy type of embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts are encoded in padded
+    batches; ``packed``: the model for blocks, or None. Raises InputError for an unavailable model, layer, dtype or GPU,
+    or if a text's bits depend on its position in a block.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
@@ -72,7 +72,7 @@ class Encoder:
         self.storage = np.dtype(np.float32 if dtype == "float32" else np.float16)
         self.model = cut_after(model, definition["layer"], self.place).eval().to(self.device)
         self.batch_tokens = definition.get("batch_tokens") or batch_tokens(self.device, self.model)
-        # By id, as in bert-score, so that a "[SEP]" typed in a text does not count either.
+        # By id, as in bert-score, so that a "[SEP]" typed in a text doesn't count either.
         self.weightless = {self.tokenizer.sep_token_id, self.tokenizer.cls_token_id}
         self.padding = self.tokenizer.pad_token_id or 0
         self.packed = PackedModel(self.model, self.padding, BLOCK_ROWS) if packs and not self.batched else None
@@ -81,12 +81,12 @@ class Encoder:
                 worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return token ids per text: stripped, with special tokens, cut at ``max_length``; [] if no token counts."""
+        """Return each text's token ids: stripped, with special tokens, cut at ``max_length``; [] if no token counts."""
         cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
         rest, ids = iter(texts), []
         while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
             ids += self.tokenizer(some, add_special_tokens=True, padding=False, verbose=False, **cut)["input_ids"]
-        # A blank text is empty even if the model adds a token that counts (T5's end token).
+        # A whitespace-only text counts as empty even if the model adds a token that counts (T5's end token).
         counts = (
             bool(text.strip()) and not self.weightless.issuperset(text_ids)
             for text, text_ids in zip(texts, ids, strict=True)
@@ -94,13 +94,13 @@ class Encoder:
         return [text_ids if any_counts else [] for text_ids, any_counts in zip(ids, counts, strict=True)]
 
     def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``weights`` and ``offsets`` of texts' token ids, as in TokenEmbeddings."""
+        """Return ``weights`` and ``offsets``, as in TokenEmbeddings, for texts given as token ids."""
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
         weights = (token not in self.weightless for text_ids in ids for token in text_ids)
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
-        """Return the embeddings of ``texts``, in main memory, or in GPU memory if there is room."""
+        """Return the embeddings of ``texts``, in GPU memory if there is room, otherwise in main memory."""
         ids = self.tokenise(texts)
         weights, offsets = self.layout(ids)
         shape = (int(offsets[-1]), self.dimension)
@@ -117,12 +117,13 @@ class Encoder:
         offsets: np.ndarray,
         progress: str | None = None,
     ) -> None:
-        """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
+        """Write the embeddings of tokenised texts to ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
-        Encodes batches of similar length within ``batch_tokens``, or blocks or single texts in several threads (see
-        workers). ``progress``: a plural for the texts, to report progress on a terminal.
+        Texts are encoded in batches of similar length within ``batch_tokens``, or else in blocks or one at a time in
+        several threads (see workers). ``progress``: what to call the texts (a plural) when progress is reported on a
+        terminal.
         """
-        # Longest first, so that a text that doesn't fit in memory fails at once.
+        # Longest first, so that a text that doesn't fit in memory fails immediately.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
         shown = Progress(len(order), progress) if progress else None
 
@@ -150,9 +151,9 @@ class Encoder:
 
     @torch.inference_mode()
     def _forward(self, batch: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """Return the normalised embeddings [length, dimension] of a batch or block of token ids, on the device.
+        """Return the normalised embeddings [length, dimension] for a batch or block of token ids, on the device.
 
-        They are views of one tensor.
+        They are views of a single tensor.
         """
         lengths = list(map(len, batch))
         if self.packed:
@@ -179,7 +180,7 @@ def _normalised(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield consecutive places in ``order`` whose padded size stays within ``batch_tokens`` (at least one text)."""
+    """Yield consecutive places in ``order`` whose padded size is at most ``batch_tokens`` (but at least one text)."""
     batch: list[int] = []
     for place in order:
         if batch and (len(batch) + 1) * len(ids[batch[0]]) > batch_tokens:
@@ -201,14 +202,14 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     check_model(place, name, tokenizer=True)
     check_cached(name, revision, place)
     source = model_path(name)
-    # Set explicitly: otherwise transformers asks on the terminal whether to run the model's own code.
+    # Set explicitly, because transformers would otherwise ask on the terminal whether to run the model's code.
     options: dict[str, object] = {"trust_remote_code": False}
     if revision and not is_local(source):
         options["revision"] = revision
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
     verbosity = transformers.logging.get_verbosity()
-    transformers.logging.set_verbosity_error()  # No warnings about the heads that a bare encoder leaves out.
+    transformers.logging.set_verbosity_error()  # No warnings about heads that a bare encoder doesn't load.
     try:
         model = AutoModel.from_pretrained(source, dtype=dtype, **options)
         return model, AutoTokenizer.from_pretrained(source, **options)
@@ -221,17 +222,17 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
 
 
 def _commit(name: str, revision: str | None) -> str | None:
-    """Return the commit of a loaded hub model, the name of its folder in the hub's cache; None for a local one."""
+    """Return the commit of a loaded hub model (the name of its folder in the hub's cache); None for a local model."""
     source = model_path(name)
     config = None if is_local(source) else try_to_load_from_cache(source, "config.json", revision=revision)
     return Path(config).parent.name if isinstance(config, str) else None
 
 
 def _max_length(model: object, tokenizer: Any) -> int | None:
-    """Return the tokenizer's limit, as in bert-score; without one, the number of absolute positions, if any.
+    """Return the tokenizer's limit, as bert-score does; if it has none, the number of absolute positions, if any.
 
-    bert-score itself passes a missing limit (1e30) on, which fast tokenizers refuse with OverflowError. Texts that fit
-    get the same tokens either way.
+    bert-score itself passes on a missing limit (1e30), which makes fast tokenizers raise OverflowError. Texts within
+    the limit get the same tokens either way.
     """
     if tokenizer.model_max_length < LARGE_INTEGER:
         return tokenizer.model_max_length
@@ -243,14 +244,14 @@ def _max_length(model: object, tokenizer: Any) -> int | None:
 
 
 def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
-    """Cut the encoder of ``model`` after its first ``layer`` layers (None: keep all) and return it.
+    """Keep only the first ``layer`` layers of the encoder in ``model`` (None: keep all) and return it.
 
-    Raises InputError with ``place`` if the model has fewer layers or an unknown list of layers.
+    Raises InputError with ``place`` if the model has fewer layers, or if its list of layers isn't found.
     """
     encoder: Any = model.encoder if hasattr(model, "encoder") and hasattr(model, "decoder") else model
     if layer is None:
         return encoder
-    if hasattr(encoder, "n_layers"):  # XLM has a count instead of a list.
+    if hasattr(encoder, "n_layers"):  # XLM has a number instead of a list.
         _check(layer, encoder.n_layers, place)
         encoder.n_layers = layer
         return encoder
@@ -277,7 +278,7 @@ def _check(layer: int, available: int, place: str) -> None:
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:
-    """Return the padded tokens per batch of ``model`` on ``device``: as many as fit in half of its free memory."""
+    """Return how many padded tokens per batch ``model`` can encode on ``device`` in half of its free memory."""
     if device.type != "cuda":
         return BATCH_TOKENS
     width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))
@@ -287,5 +288,5 @@ def batch_tokens(device: torch.device, model: Any) -> int:
 
 
 def fits_memory(size: int, device: torch.device) -> bool:
-    """Return whether ``size`` bytes fit in half of the free memory of ``device``."""
+    """Return whether ``size`` bytes fit in half of the free memory on ``device``."""
     return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

@@ -1,4 +1,4 @@
-"""Make a generator's score tables from a score file."""
+"""Build a generator's score tables from a score file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,9 +35,10 @@ def read_scores(
     generator: str,
     retrievers: Iterable[str],
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
-    """Read a ``scorer``'s ``file`` (given its definition), and place scores in ``cells`` (score_files.ScoreCells).
+    """Read a scorer's ``file``, and assign the scores to ``cells`` (fields of score_files.ScoreCells).
 
-    Returns and raises as filed_scores does; also raises as score_files does for invalid scores.
+    ``scorer`` is the definition. Return value and errors are those of filed_scores; invalid scores also raise
+    InputError.
     """
     low, high = scorer["scale"]
     rows = placed_scores(
@@ -57,7 +58,7 @@ def filed_scores(
     """Return each retriever's score table (retriever_table.SCHEMA), and counts (what, count, of).
 
     ``rows``: score_files.placed_scores from the file ``place``; ``answers``: files by retriever, ordering, k and seed.
-    Raises InputError if no score belongs to an answer by ``generator``.
+    Raises InputError if no score belongs to an answer from ``generator``.
     """
     own = rows.filter(generator=generator)
     scores, texts = mean_scores(own), generated(answers, generator, ["finish_reason"])
@@ -66,7 +67,7 @@ def filed_scores(
         first = "qid {qid!r}, {retriever}, {ordering}, k {k}, seed {seed}".format(**rows.row(0, named=True))
         found = f"no score of an answer of {generator} (the first: {first})"
         raise InputError(place, found, "qids, cells and texts of the study's answers")
-    # A draw leaves answers out by design: only drawn answers can be missing.
+    # If answers were drawn at random, only drawn answers can be missing.
     drawn = own["probability"].null_count() == 0
     empty, unscored = {"needed": own.height}, {"needed": counted["scored"] + counted["unscored"]}
     ends = texts.join(known, on=ANSWER, how="semi").select(
@@ -83,13 +84,13 @@ def filed_scores(
     ]  # fmt: skip
     if failed := own["failed"].sum():
         counts.insert(3, {"what": FAILED, "count": failed})
-    # The file of counts is the first retriever's.
+    # The counts are written to the first retriever's file.
     of_all = [{**row, "of": {"retriever": "all", **row.get("of", {})}} for row in counts]
     return {name: _table(known.filter(retriever=name), references) for name in retrievers}, of_all
 
 
 def generated(answers: KeyedFiles, generator: str, optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Return score_files.ANSWER, answer and ``optional`` columns for all ``answers`` of a generator."""
+    """Return score_files.ANSWER, answer and the ``optional`` columns for all of a generator's ``answers``."""
     table = read_answers(answers, ["qid", "seed", "answer"], optional)
     return table.with_columns(pl.lit(generator).alias("generator"), pl.col("retriever", "ordering").cast(pl.String))
 

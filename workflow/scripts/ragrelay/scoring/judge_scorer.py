@@ -15,19 +15,19 @@ from ragrelay.scoring.sentences import Sentence, cited_sentences
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """An answer, with the texts that a judge may need."""
+    """An answer with the texts that a judge may need."""
 
     qid: str
     query: str
     answer: str
     references: Sequence[str] = ()
-    """The texts in one reference set, best label first."""
+    """The texts in one reference set, highest label first."""
     passages: Sequence[str] = ()
-    """The passages' texts in the answer's context, in prompt order."""
+    """The texts of the passages in the answer's context, in prompt order."""
     own: Any = None
-    """The query's value from the scorer's ``own``."""
+    """The query's data from the scorer's ``own``."""
     sentences: Sequence[Sentence] | None = None
-    """The sentences, if the answer's citations are outside its text; otherwise None."""
+    """The sentences with their citations, if the citations aren't in the answer's text; otherwise None."""
     docnos: Sequence[str] | None = None
     """The passages' ids."""
 
@@ -45,7 +45,7 @@ class JudgeQuestion:
     """A question about an answer."""
 
     texts: Mapping[str, str | Sequence[str]] | None
-    """Texts for the template's placeholders; a sequence stands for passages. None: the question isn't asked, but
+    """Texts for the template's placeholders; a sequence fills in several passages. None: the question isn't sent, but
     counts."""
     item: str = ""
     """Tells ``measured`` what the question is about."""
@@ -54,25 +54,25 @@ class JudgeQuestion:
 class JudgeScorer(Scorer):
     """Base class for scorers that ask a generator about each answer.
 
-    They read words' probabilities at one position in the reply.
+    They read the probabilities of given words at one position in the reply.
     """
 
     generator: Name = Field(description="Name of the generator that judges; it must not write thoughts.")
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
     prefix: str = Field(
         "",
-        description="Text that the reply must begin with, before the word. A raw-completion template can end with "
-        "this text instead, which costs one pass over the prompt rather than one per word.",
+        description="Text that the reply must begin with, before the word. A template without chat can end with "
+        "this text instead, which takes one pass over the prompt instead of one per word.",
     )
     bias_checks: int = Field(
         0,
         ge=0,
-        description="Number of the retrievers' answers to judge again after a change that should not matter: in the "
-        "order of the judge's input, or in the answer's length. 0 means none.",
+        description="Number of answers (with context) that the judge scores again after a change that should not "
+        "matter: another order of its input, or a longer answer. 0 means none.",
     )
 
     def judges(self) -> list[str]:
-        """Name the judge, the only generator that this scorer asks.
+        """Name the judge, which is the only generator that this scorer asks.
 
         Returns:
             A list with its name.
@@ -80,7 +80,7 @@ class JudgeScorer(Scorer):
         return [self.generator]
 
     def placeholders(self) -> set[str]:
-        """List the placeholders in the template's question.
+        """List the placeholders that the template may contain.
 
         Returns:
             Their names.
@@ -136,41 +136,41 @@ class JudgeScorer(Scorer):
         return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """List the scorer's additional input files for its questions. Other rules may make them.
+        """List input files that the questions need besides the answers; other rules may write them.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Their paths; by default there are none.
+            Their paths; empty by default.
         """
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, object]:
-        """Estimate the data from ``own`` for the plan, while its files don't exist yet.
+        """Estimate for the plan what ``own`` will return, before its files exist.
 
         Args:
             qids: Query ids.
 
         Returns:
-            Estimates, keyed by qid; by default there are none.
+            Estimates, keyed by qid; empty by default.
         """
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, object]:
-        """Read the data for questions from the additional input files.
+        """Read the additional input files for the questions.
 
         Args:
-            paths: The files that ``own_inputs`` lists.
+            paths: The files listed by ``own_inputs``.
 
         Returns:
-            Data, keyed by qid; by default there are none.
+            Data, keyed by qid; empty by default.
         """
         return {}
 
 
 def judge_scorer(definition: Mapping[str, object]) -> JudgeScorer:
-    """Return the scorer for a definition in the configuration."""
+    """Return the judge scorer for a definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, JudgeScorer):
         raise TypeError(f"{scorer} is no JudgeScorer")

@@ -1,6 +1,6 @@
-"""Match token embeddings greedily: BERTScore's precision, recall and F1 for answers x references.
+"""Match token embeddings greedily: BERTScore's precision, recall and F1 for answers × references.
 
-Source: Zhang et al., BERTScore, ICLR 2020, section 3; numerics as in bert_score.utils.greedy_cos_idf (0.3.13), no idf.
+Source: Zhang et al., BERTScore, ICLR 2020, section 3; computed as in bert_score.utils.greedy_cos_idf 0.3.13, no idf.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.scorer import Scores
 from ragrelay.scoring.workers import single_core_workers
 
-# Padded tokens of one block; their product bounds the similarity matrix (float32): 512 MB on a GPU, and one answer's
-# tokens by REFERENCE_TOKENS on the CPU.
+# Padded tokens per block; their product limits the similarity matrix (float32): 512 MB on a GPU, and one answer's
+# tokens × REFERENCE_TOKENS on the CPU.
 REFERENCE_TOKENS = 8192
 ANSWER_TOKENS = 16384
 
@@ -27,13 +27,13 @@ def match(
     batched: bool = False,
     threads: int = 1,
 ) -> Scores:
-    """Return the scores of the answers at ``answer_rows`` against the references at ``reference_rows``.
+    """Score the answers at ``answer_rows`` against the references at ``reference_rows``.
 
-    Precision is the mean, over an answer's tokens without [CLS] and [SEP], of the highest cosine with any token of the
-    reference, including these two. Recall is the same the other way round. F1 is their harmonic mean, 0 if either is
-    not positive. A text without tokens scores 0. bert-score gives the same for a pair scored alone; in its batches,
-    padding raises negative maxima to 0, so that scores depend on the neighbours, most of all for one-word answers.
-    ``batched``: match answers in padded batches, for a GPU; else one at a time in several threads (see workers).
+    Precision is the mean, over an answer's tokens without [CLS] and [SEP], of the highest cosine with any of the
+    reference's tokens, including these two. Recall is the same in the other direction. F1 is their harmonic mean, or 0
+    if either isn't positive. A text without tokens scores 0. bert-score gives the same result for a pair scored alone;
+    in its batches, padding raises negative maxima to 0, so scores depend on the other pairs, most of all for one-word
+    answers. ``batched``: match in padded batches, for a GPU; otherwise, one answer at a time in threads (see workers).
     """
     scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
     answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))
@@ -59,7 +59,7 @@ def match(
 
 
 def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
-    """Yield places of non-empty texts, by length, in blocks of bounded padded size (at least one text)."""
+    """Yield the places of non-empty texts, sorted by length, in blocks of limited padded size (at least one text)."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     start = 0
@@ -70,9 +70,10 @@ def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
 
 
 def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return tokens [n, longest, dimension], float32, and weights [n, longest] that sum to 1 per text.
+    """Return tokens [n, longest, dimension] (float32), and weights [n, longest] that sum to 1 per text.
 
-    Shorter texts are padded with their own first token at weight 0. This changes no maximum, so no mask is needed.
+    Shorter texts are padded with their own first token at weight 0. This doesn't change any maximum, so no mask is
+    needed.
     """
     lengths = embeddings.lengths[rows]
     steps = np.arange(lengths.max())
@@ -95,6 +96,6 @@ def _match(
     cosines = cosines.view(*answers.shape[:2], *references.shape[:2])
     precision = (cosines.amax(dim=3) * answer_weights[:, :, None]).sum(dim=1)
     recall = (cosines.amax(dim=1) * reference_weights).sum(dim=2)
-    # A harmonic mean needs positive numbers: near P = -R the quotient has a pole, and a maximum would select it.
+    # A harmonic mean needs positive numbers: near P = -R the quotient has a pole, which a maximum would select.
     f1 = torch.where((precision > 0) & (recall > 0), 2 * precision * recall / (precision + recall), 0.0)
     return torch.stack((precision, recall, f1)).cpu().numpy()

@@ -1,6 +1,6 @@
-"""Find the references that a passage shows, either by its docno or as near copies.
+"""Find the references that a passage shows, either by docno or as near copies.
 
-Judged pools are full of near copies, so an answer can copy a reference whose docno is not in its context.
+Judged pools are full of near copies, so an answer can copy a reference whose docno isn't in its context.
 """
 
 from collections import Counter, defaultdict
@@ -16,10 +16,11 @@ from ragrelay.collection.words import WORDS
 from ragrelay.scoring.reference_sets import QueryReferences
 
 N = 5
-"""Words per gram."""
+"""Number of words per n-gram."""
 
 Shown = str | tuple[str, int]
-"""A query's passage: its docno; or its docno and k if a processor made its text for contexts of k passages."""
+"""Identifies a query's passage: by docno, or by docno and k if a processor wrote its text for contexts of k
+passages."""
 T = TypeVar("T")
 K = TypeVar("K", str, Shown)
 Texts = Mapping[str, Mapping[Shown, str]]
@@ -27,12 +28,12 @@ Texts = Mapping[str, Mapping[Shown, str]]
 
 
 def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
-    """Return the entry in ``values`` for a passage in a context of ``k`` passages."""
+    """Return the value in ``values`` for a passage in a context of ``k`` passages."""
     return values[docno, k] if (docno, k) in values else values[docno]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the distinct N-grams of lower-cased words. A shorter text is a single gram; one without words has none."""
+    """Return the distinct N-grams of lower-case words. A shorter text is one n-gram; one without words has none."""
     words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
@@ -40,10 +41,10 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
-    """Return, by Shown, which references of ``query`` each of ``passages`` (Shown to text) shows: (references,), bool.
+    """Return which references each of ``passages`` (Shown → text) shows: arrays (references,), bool, keyed by Shown.
 
-    A passage shows the reference with its docno, and every reference with an overlap coefficient of grams of at least
-    ``share`` (shared grams over those of the text that has fewer). None: only docnos count.
+    A passage shows the reference with its docno, and every reference whose n-grams overlap with its own by at least
+    ``share``: shared n-grams, divided by those of the text that has fewer. None: only docnos count.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []
@@ -65,14 +66,14 @@ def shown_references(query: QueryReferences, passages: Mapping[K, str], share: f
 
 
 class NearCopies:
-    """Identify near copies by an overlap coefficient of grams of at least ``share``; None: only equal docnos count."""
+    """Finds near copies by an n-gram overlap of at least ``share``; with None, only equal docnos match."""
 
     def __init__(self, share: float | None) -> None:
         self.share = share
         self._grams: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def are_near(self, docno: str, text: str, other: str, other_text: str) -> bool:
-        """Return whether two passages (docno and text each) are the same, or near copies."""
+        """Return whether two passages (given by docno and text) are identical or near copies."""
         if docno == other or self.share is None:
             return docno == other
         first, second = self._of(docno, text), self._of(other, other_text)
@@ -86,7 +87,7 @@ class NearCopies:
 
 
 class PassageTexts:
-    """The texts of context passages, read for some queries at a time from ``contexts`` (files of contexts).
+    """The texts of passages in contexts, read from the files ``contexts`` for some queries at a time.
 
     They are the texts in prompts or, with ``original``, the passages' texts before any processor.
     """
@@ -96,7 +97,7 @@ class PassageTexts:
         self.original = original
 
     def of(self, qids: Sequence[str]) -> Texts:
-        """Return texts by qid and Shown; a query without passages has an empty mapping."""
+        """Return texts keyed by qid, then by Shown; a query without passages has an empty mapping."""
         texts: dict[str, dict[Shown, str]] = {qid: {} for qid in qids}
         for path in self.contexts:
             rows = pl.scan_parquet(path, glob=False).filter(pl.col("qid").is_in(list(qids)))

@@ -16,9 +16,9 @@ from ragrelay.generation.likelihoods.mass import MASS
 COLUMNS = {
     "qid": QID,
     "nugget": integer("the nugget's position in its query's list, from 1"),
-    "text": text("the nugget"),
-    "vital": boolean("whether a good answer must contain the nugget; otherwise its importance is okay"),
-    "vital_probability": number("probability of vital, among vital and okay; empty for a list from a file"),
+    "text": text("the nugget's text"),
+    "vital": boolean("whether a good answer must contain the nugget; if not, its importance is okay"),
+    "vital_probability": number("the generator's probability of vital rather than okay; empty for a list from a file"),
     "mass": MASS,
 }
 SCHEMA = schema_of(COLUMNS)
@@ -27,11 +27,11 @@ FORMAT = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay"
 
 
 def read_nuggets(path: Path) -> pl.DataFrame:
-    """Read COLUMNS from the file ``path``: Parquet (by its ending) with qid, text and vital, or else JSON lines.
+    """Read COLUMNS from the file ``path``: Parquet (by its suffix) with qid, text and vital, or else JSON lines.
 
-    A line has a query's list as nuggetizer and TREC RAG write it (FORMAT). Other keys, such as query and a nugget's
-    assignment, are ignored. Raises InputError for the first malformed line or row, an empty list, an importance other
-    than vital or okay, a repeated query or text in a list, and a file without lists.
+    A line holds a query's list in the form that nuggetizer and TREC RAG use (FORMAT). Other keys, such as query and a
+    nugget's assignment, are ignored. Raises InputError for the first malformed line or row, an empty list, an
+    importance other than vital or okay, a duplicate query, a duplicate text in a list, and a file without lists.
     """
     rows: list[tuple[str, int, str, bool, None]] = []
     seen: dict[str, set[str]] = {}
@@ -48,15 +48,15 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """Return a nugget's text in the form used for comparison: casefolded NFC, visible characters, single spaces."""
+    """Return a nugget's text as it is compared: casefolded NFC, visible characters only, single spaces."""
     seen = ZERO_WIDTH.sub("", composed(text))
     return " ".join(composed(seen.casefold()).split())
 
 
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
-    """Return the rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
+    """Return the rows of ``nuggets`` whose query is in ``qids``, and the number of other queries' lists.
 
-    A track's file has the lists of all its topics, and a dataset may have only some of them. Raises InputError, with
+    A track's file has the lists for all its topics, of which a dataset may have only some. Raises InputError, with
     ``place`` for the file, if no list belongs to a query in ``qids``.
     """
     ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
@@ -69,9 +69,10 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
 def left_out(
     nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
 ) -> list[dict[str, object]]:
-    """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
+    """Count (``what``, ``count``) the queries without a list, and those without a vital nugget.
 
-    ``others``: lists of other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote them.
+    ``others``: number of lists for other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote
+    them.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])
@@ -91,7 +92,7 @@ def left_out(
 
 
 def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield place, qid, text and whether it is vital, of each nugget."""
+    """Yield each nugget's place, qid and text, and whether it is vital."""
     lines: dict[str, int] = {}
     for line_number, line in numbered_lines(path):
         place, record = f"{path}, line {line_number}", json_record(path, line_number, line)

@@ -1,4 +1,4 @@
-"""Define base classes for scorers that compare one answer with one reference at a time."""
+"""Define the base classes for scorers that compare one answer with one reference at a time."""
 
 import logging
 from collections import deque
@@ -21,11 +21,11 @@ Values = tuple[float, float, float] | float
 """Precision, recall and F1, or a single value."""
 Pair = Callable[[str, str], Values]
 Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
-"""A function for many pairs: answers, and equally many references."""
+"""A function that scores many pairs, given answers and equally many references."""
 SQUAD = 2
 """Increase this number by hand when a change in squad.py changes scores."""
 OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
-"""Alternatives that read the words which other scorers miss."""
+"""Alternatives that can read the words that other scorers miss."""
 LOOK_ALIKES = (
     "typographic quotes or dashes, full-width or invisible characters, which its published definition tells apart from "
     "ordinary ones"
@@ -36,46 +36,46 @@ class PairScorer(MeasuredScorer):
     """Base class for scorers that compare an answer with one reference at a time."""
 
     drops_letters: ClassVar[bool] = False
-    """Whether it ignores some letters, so that answers are checked as well as references."""
+    """Whether the scorer ignores some letters; answers are then checked too, as references are."""
     as_published: ClassVar[bool] = False
-    """Whether its published definition tells look-alike characters apart, so that answers with such characters are
-    counted."""
+    """Whether the scorer's published definition distinguishes look-alike characters; answers with such characters are
+    then counted."""
 
     def decisive(self) -> dict[str, object]:
-        """Collect everything that determines its scores, including the kind.
+        """Collect everything that determines the scores, including the scorer's kind.
 
         Returns:
-            Plain values, keyed by name.
+            JSON values, keyed by name.
         """
         raise NotImplementedError
 
     def pair(self) -> Pair:
-        """Make the function that scores an answer against a reference.
+        """Return the function that scores an answer against a reference.
 
         Returns:
-            A function from two texts to one value, or to precision, recall and F1.
+            A function of two texts that returns one value, or precision, recall and F1.
         """
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """Make the function that scores many pairs.
+        """Return the function that scores many pairs.
 
         Returns:
-            A function from answers and equally many references to one result per pair.
+            A function of answers and equally many references that returns one result per pair.
         """
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
 
     def words(self) -> Tokens | None:
-        """Make the function that shows how the scorer reads a word.
+        """Return the function that splits a text into the words that the scorer compares.
 
         Returns:
-            A function from a word to the tokens that the scorer compares; None if it compares no words.
+            A function from a word to the tokens that the scorer compares; None if it doesn't compare words.
         """
         return None
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Prepare the scorer for work. It uses no cache and one core.
+        """Prepare the scorer for use. It needs no cache and only one core.
 
         Args:
             cache_dir: Unused.
@@ -88,25 +88,25 @@ class PairScorer(MeasuredScorer):
 
 
 class GoldPairScorer(PairScorer):
-    """Base class for scorers that compare an answer with a gold answer, both normalised as in SQuAD."""
+    """Base class for scorers that compare an answer with a gold answer; SQuAD's normalisation is applied to both."""
 
     references: References = Field("gold", description=COMPARED)
 
 
 class PairMeasure:
-    """A ``scorer`` for pairs of texts. ``decisive`` has everything that determines its numbers."""
+    """A ``scorer`` for pairs of texts. ``decisive`` holds everything that determines its numbers."""
 
     def __init__(self, scorer: PairScorer) -> None:
         self.scorer, self.decisive, self.pairs = scorer, scorer.decisive(), scorer.pairs()
         self.fingerprint = value_hash(self.decisive)
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Check that it can read the references' words. They need no preparation."""
+        """Check that the scorer can read the references' words; no other preparation is needed."""
         self._check_words("references", set(references))
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Raise InputError for answers whose letters the scorer drops, and warn about look-alike characters."""
+        """Raise InputError if the scorer drops letters from answers, and warn about look-alike characters."""
         if not self.scorer.as_published:
             return
         tokens, alike = self.scorer.words() or list, list[bool]()
@@ -130,7 +130,7 @@ class PairMeasure:
             check_words(f"scorer of kind {self.decisive['kind']}", what, map(composed, texts), words, OTHER_SCORERS)
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Return scores per task. Precision and recall are NaN if the measure is a single value."""
+        """Return the scores for each task; precision and recall are NaN if the measure is a single value."""
         return [self._scores(task) for task in tasks]
 
     def _scores(self, task: Task) -> Scores:

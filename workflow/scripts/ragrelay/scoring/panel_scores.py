@@ -15,17 +15,17 @@ NOT_BY_ALL = "answers that some judges of the panel scored, but not all (left ou
 def score_panel(
     tables: Mapping[str, pl.DataFrame], judges: Sequence[str]
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Average the scores by ``judges`` over the answers that all the panel's judges scored.
+    """Average the scores from ``judges`` for the answers that all of the panel's judges scored.
 
-    An answer that lacks a judge's score is left out for all judges: a mean over the remaining judges would compare
-    retrievers by different judges. A panel's parts have the same answers as the panel.
+    An answer that one judge didn't score is left out for all judges; otherwise, retrievers would be compared with
+    different judges. A panel's parts have the same answers as the panel.
 
     Args:
         tables: Each judge's score table (SCHEMA) for a single retriever.
-        judges: The judges to average over: all judges, or all without the left-out judge.
+        judges: The judges to average over: all of them, or all but one.
 
     Returns:
-        The score table with the means, and the number of answers that only some judges scored.
+        The score table with the means, and a count of the answers that only some judges scored.
     """
     scored = {name: table.filter(pl.col("f1").is_not_null()) for name, table in tables.items()}
     first, *others = scored
@@ -41,5 +41,5 @@ def score_panel(
 
 
 def _answers(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the answers' keys in ``scores``, without zero-shot answers that serve as a retriever's baseline."""
+    """Return the keys of the answers in ``scores``, without zero-shot answers that serve as a retriever's baseline."""
     return scores.filter((pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)).select(COLUMNS)

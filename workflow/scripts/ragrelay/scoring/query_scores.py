@@ -1,4 +1,4 @@
-"""Score answers with all references of their queries into the store, and read them back some queries at a time."""
+"""Score answers against all of their queries' references into the store, and read them back some queries at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ Given = TypeVar("Given", bound=Answers)
 
 
 class QueryScores(NamedTuple):
-    """A query's references, the keys of its ``answers``, and ``values``: (answers, references), keyed by name."""
+    """A query's references, the keys of its ``answers``, and ``values``: (answers, references) arrays by name."""
 
     qid: str
     query: QueryReferences
@@ -26,10 +26,11 @@ class QueryScores(NamedTuple):
 
 
 class ScoredAnswers(Generic[Given]):
-    """``answers``, made for the queries that have references, with their scores.
+    """Answers with their scores. ``answers`` builds them, given the queries that have references.
 
-    ``references``: the dataset's references or, if the scorer's key ``references`` is `gold` (then ``gold``), the
-    queries' file. Raises InputError for an unavailable model, and for answers whose words the scorer can't read.
+    ``references``: the file with the dataset's references or, if the scorer's key ``references`` is `gold`, with the
+    queries; ``gold`` is then true. Raises InputError for an unavailable model, and for answers whose words the scorer
+    can't read.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class ScoredAnswers(Generic[Given]):
             measure.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """Yield the scores of ``queries_at_once`` queries at a time, to limit memory, with answers in ``order``."""
+        """Yield the scores of ``queries_at_once`` queries at a time, to limit memory; answers are in ``order``."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]
@@ -81,10 +82,10 @@ def fill_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> dict[str, Any]:
-    """Score the answers in ``cells``, keyed by retriever, that the store lacks, with one model.
+    """Score the answers in ``cells`` (keyed by retriever) that the store lacks, with a single model.
 
-    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
-    fingerprint, number of pairs (an answer with its query's references), and number of pairs scored now.
+    ``references``: see ScoredAnswers. A shard has every ``shards``-th query. Returns the receipt: fingerprint, number
+    of pairs (an answer with its query's references), and number of pairs scored now.
     """
     measure = make_scorer(scorer, cache_dir, threads)
     of_shard = _queries_of_shard(scorer, references, shard, shards)

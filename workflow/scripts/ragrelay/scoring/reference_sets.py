@@ -1,4 +1,4 @@
-"""Read every query's references from the collection's table."""
+"""Read each query's references from the collection's table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from ragrelay.base.io.hashing import text_hash, value_hash
 
 @dataclass(frozen=True)
 class QueryReferences:
-    """One query's references, at or above a dataset's lowest grade, sorted by docno.
+    """A query's references at or above the dataset's lowest grade, sorted by docno.
 
-    ``docnos``, ``texts`` and ``labels`` are parallel; ``hash`` is the hash of the texts in this order; ``place`` is the
-    query's index in the table. Gold answers have no docnos.
+    ``docnos``, ``texts`` and ``labels`` are parallel; ``hash`` is computed from the texts in this order; ``place`` is
+    the query's index in the table. Gold answers have no docnos.
     """
 
     place: int
@@ -28,9 +28,9 @@ class QueryReferences:
 
 
 def read_references(path: str | Path) -> dict[str, QueryReferences]:
-    """Read references per qid, in the order of the file (columns qid, docno, label, text).
+    """Read the references (columns qid, docno, label, text), keyed by qid in the order of the file.
 
-    Queries without a reference are missing. Raises InputError if there is none at all, or a passage is repeated.
+    Queries without references are absent. Raises InputError if there are none at all, or if a passage is duplicated.
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():
@@ -47,9 +47,9 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def read_gold(path: str | Path) -> dict[str, QueryReferences]:
-    """Read gold answers per qid as references with label 0, in the order of the queries' file (columns qid, answers).
+    """Read gold answers as references with label 0, keyed by qid, from the queries' file (columns qid, answers).
 
-    Queries without a gold answer are missing. Raises InputError if there is none at all.
+    Queries are in the file's order; those without gold answers are absent. Raises InputError if there are none at all.
     """
     table = pl.read_parquet(path, glob=False)
     answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)
@@ -64,9 +64,9 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
-    """Read the references for ``scorer``: gold answers if its key ``references`` is `gold`, else judged passages.
+    """Read the references for ``scorer``: gold answers if its key ``references`` is `gold`, otherwise judged passages.
 
-    Texts are composed (NFC).
+    Texts are in composed form (NFC).
     """
     queries = read_gold(path) if scorer.get("references") == "gold" else read_references(path)
     texts = {qid: list(map(composed, query.texts)) for qid, query in queries.items()}

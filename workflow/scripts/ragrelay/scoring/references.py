@@ -1,4 +1,4 @@
-"""Encode reference texts once per dataset and encoder, and keep them on disk, memory-mapped."""
+"""Encode the reference texts once per dataset and encoder, and store them on disk for memory mapping."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EncodedReferences:
-    """Memory-mapped ``embeddings``; ``rows``: a text's index in them, by its hash; ``facts`` for the receipt."""
+    """Memory-mapped ``embeddings``; ``rows``: each text's index in them, by its hash; ``facts`` for the receipt."""
 
     embeddings: TokenEmbeddings
     rows: Mapping[str, int]
@@ -39,13 +39,13 @@ class EncodedReferences:
 def open_references(
     cache_dir: Path, fingerprint: str, texts: Sequence[str], encoder: Callable[[], "Encoder"]
 ) -> EncodedReferences:
-    """Open the encoded distinct ``texts`` in ``<cache_dir>/references/<hash>/``, after encoding them if necessary.
+    """Open the encoded distinct ``texts`` in ``<cache_dir>/references/<hash>/``; if necessary, encode them first.
 
-    The hash covers ``fingerprint`` and the texts in any order. The folder has tokens.npy [T, dimension], weights.npy
-    [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows), facts.json and
-    the hashes of these files, which are checked: damaged ones are made again. The folder is written under a temporary
-    name and renamed, so that jobs that encode the same texts don't disturb each other. ``encoder`` returns the loaded
-    encoder, and is called only if there is something to encode.
+    The hash covers ``fingerprint`` and the texts in any order. The folder contains tokens.npy [T, dimension],
+    weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows),
+    facts.json and the hashes of these files. Damaged files are found by their hashes and rebuilt. The folder is written
+    under a temporary name and then renamed, so that jobs that encode the same texts don't disturb each other.
+    ``encoder`` returns the loaded encoder, and is called only if there is something to encode.
     """
     distinct = {text_hash(text): text for text in texts}
     hashes = sorted(distinct)
@@ -73,7 +73,7 @@ def _encode(
     check_known(encoder.place, "references", texts, encoder.tokenizer)
     ids = encoder.tokenise(texts)
     weights, offsets = encoder.layout(ids)
-    # At least one row, since numpy can't map an empty file.
+    # At least one row, because numpy can't map an empty file.
     shape = (max(len(weights), 1), encoder.dimension)
     path = folder / "tokens.npy"
     tokens = np.lib.format.open_memmap(path, mode="w+", dtype=encoder.storage, shape=shape)
@@ -99,9 +99,9 @@ def _encode(
 
 
 def _reserve(path: Path) -> None:
-    """Reserve disk space for the mapped file ``path``, since writing to a map on a full disk ends a process by SIGBUS.
+    """Reserve disk space for the mapped file ``path``: on a full disk, writing to a map kills the process (SIGBUS).
 
-    Raises OSError with the file's name if there is too little.
+    Raises OSError with the file's name if there isn't enough.
     """
     if sys.platform != "linux":
         return
@@ -113,7 +113,7 @@ def _reserve(path: Path) -> None:
 
 
 def _open(folder: Path, hashes: Sequence[str]) -> EncodedReferences:
-    """Open the encoded texts in ``folder``. Raises one of UNREADABLE unless it has exactly those of ``hashes``."""
+    """Open the encoded texts in ``folder``. Raises one of UNREADABLE unless they are exactly those in ``hashes``."""
     check_hashes(folder, whole=True)
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     rows = {text: row for row, text in enumerate(pl.read_parquet(folder / "texts.parquet", glob=False)["text_hash"])}

@@ -1,4 +1,4 @@
-"""Write a retriever's score table: every answer's best reference, per reference set."""
+"""Write a retriever's score table: each answer's scores with the best reference, per reference set."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -39,16 +39,16 @@ SCORE_COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "seed": SEED,
     "references": REFERENCES,
-    "precision": number("precision with the best reference", "the scorer's"),
-    "recall": number("recall with the best reference", "the scorer's"),
-    "f1": number("F1, or the score, with the best reference: P of this seed", "the scorer's"),
-    "best_docno": text("id of the best reference; empty if none is best"),
+    "precision": number("precision against the best reference", "the scorer's"),
+    "recall": number("recall against the best reference", "the scorer's"),
+    "f1": number("F1 (or the single score) against the best reference: P for this seed", "the scorer's"),
+    "best_docno": text("docno of the best reference; empty if there is none"),
     "best_in_context": boolean("whether the best reference was in the context"),
-    "n_references": integer("the query's references in the set", "references"),
-    "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",
+    "n_references": integer("number of the query's references in the set", "references"),
+    "n_near_copies": integer("references that an unseen set excludes only because a context shows a near copy",
                              "references"),
-    "n_zero": integer("references in the set whose F1 is set to 0 because bert-score's formula makes a positive F1 "
-                      "from a negative precision or recall; empty for a measure with one value", "references"),
+    "n_zero": integer("references in the set whose F1 is set to 0, because bert-score's formula would turn a negative "
+                      "precision or recall into a positive F1; empty for a measure with one value", "references"),
 }  # fmt: skip
 SCHEMA = schema_of(SCORE_COLUMNS)
 
@@ -56,10 +56,10 @@ ANSWERS_AT_ONCE = 20_000
 
 
 class References(NamedTuple):
-    """The references' file, or the queries' file with gold answers if the scorer's key ``references`` is `gold`.
+    """The references' file or, if the scorer's key ``references`` is `gold`, the queries' file with gold answers.
 
-    ``grades``: name to lowest label. ``near_copy``: the share of 5-grams from which a reference counts as seen in a
-    passage (near_copies.shown_references; None: only docnos count).
+    ``grades``: lowest label by name. ``near_copy``: the share of common 5-grams from which a passage counts as showing
+    a reference (near_copies.shown_references); with None, only docnos count.
     """
 
     path: str | Path
@@ -77,18 +77,19 @@ def score_answers(
     threads: int = 1,
     contexts: Sequence[str | Path] = (),
 ) -> None:
-    """Score the retriever's answers that the store lacks, and write its table.
+    """Score a retriever's answers that the store lacks, and write the retriever's table.
 
-    ``answers``: files by cell, the retriever's and zero-shot's; or zero-shot's alone, for the table of `zeroshot`.
-    ``contexts``: files with the texts of the prompts' passages.
+    ``answers``: the retriever's and the zero-shot files by cell; for the table of `zeroshot`, only the latter.
+    ``contexts``: files with the texts of the passages in prompts.
 
-    Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; f1 has the value of a
-    single-value measure. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not
-    unseen. ``references`` is `gold`, or a grade's name, or that name with `-unseen`: the references that no context of
-    the query with this k shows. Unseen rows exist for the k-shot answers and, with ordering `none` and the same k, for
-    the zero-shot answers on the same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a
-    set has no row for it. Rows are sorted by the query's index in the references' file, then ordering, k, seed,
-    references. Raises InputError for contradictory input and an unavailable model.
+    The table has the columns SCHEMA. The scorer's key ``aggregate`` defines the best reference (see Aggregation); f1
+    holds the value of a single-value measure. best_docno and best_in_context are null for gold answers, n_near_copies
+    for sets that aren't unseen. ``references`` is `gold`, or the name of a grade, or this name with `-unseen`: the
+    references that none of the query's contexts with this k shows. Unseen rows exist for the answers with context and,
+    with ordering `none` and the same k, for the zero-shot answers on the same set (Tian et al., ECIR 2025, eq. 1: P_k
+    and P_0). A query without references in a set has no row for it. Rows are sorted by the query's index in the
+    references' file, then ordering, k, seed, references. Raises InputError for contradictory input and an unavailable
+    model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -108,7 +109,7 @@ def score_answers(
 
 @contextmanager
 def _written(output: str | Path, fingerprint: str) -> Iterator[Callable[[pl.DataFrame], None]]:
-    """Yield a function that appends rows (SCHEMA) to the table ``output``, whose metadata has the ``fingerprint``."""
+    """Yield a function that appends rows (SCHEMA) to the table ``output``; its metadata has the ``fingerprint``."""
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema.with_metadata({"fingerprint": fingerprint})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
         yield lambda rows: file.write_table(rows.to_arrow().cast(schema), row_group_size=1 << 20)
@@ -124,7 +125,7 @@ def _shown(
     texts: Mapping[Shown, str],
     near_copy: float | None,
 ) -> dict[Shown, np.ndarray]:
-    """Return which references each passage of a query's ``contexts`` shows. A passage may have no text in ``texts``."""
+    """Return which references each passage in a query's ``contexts`` shows. ``texts`` may lack a passage's text."""
     without_text: dict[Shown, str] = {docno: "" for docnos in contexts.values() for docno in docnos}
     return shown_references(query, {**without_text, **texts}, near_copy)
 
@@ -138,11 +139,11 @@ def query_rows(
     aggregate: Aggregation,
     unseen: bool,
 ) -> pl.DataFrame:
-    """Return one query's rows of the table (see score_answers), by ordering, k, seed and references.
+    """Return one query's rows for the table (see score_answers), sorted by ordering, k, seed and references.
 
-    ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k). ``shown``:
-    which references (references,) each of these passages (near_copies.Shown) shows. ``baseline``: the cells of
-    ``scored`` that are zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there
+    ``scored``: the query's answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
+    ``shown``: which references (references,) each of these passages (near_copies.Shown) shows. ``baseline``: cells of
+    ``scored`` that are zero-shot answers in a retriever's file; they only get unseen rows. ``unseen``: whether there
     are unseen sets, which gold answers don't have.
     """
     qid, query, answers, values = scored
@@ -192,9 +193,9 @@ def query_rows(
 
 
 def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return 1 for pairs whose F1 is 0 although 2PR / (P + R), bert-score 0.3.13's formula, is positive, else 0.
+    """Return 1 for pairs with F1 = 0 whose 2PR / (P + R), the formula of bert-score 0.3.13, is positive, otherwise 0.
 
-    This happens if P or R is negative and their sum is too. NaN for a measure without P and R.
+    This happens if P or R is negative, and so is their sum. NaN for a measure without P and R.
     """
     precision, recall, f1 = (values[name] for name in VALUES)
     instead = (f1 == 0) & (precision * recall < 0) & (precision + recall < 0)
@@ -205,7 +206,7 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
 def shown_by_context(
     query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[Shown, np.ndarray]
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Return which references (references,) each context shows. ``contexts`` and ``shown`` as in query_rows."""
+    """Return which references (references,) each context shows; ``contexts`` and ``shown`` are as in query_rows."""
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     return {
         (ordering, k): np.any([nowhere, *(of_context(shown, docno, k) for docno in docnos)], axis=0)
@@ -222,10 +223,10 @@ def query_sets(
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Yield each set's name, the k whose contexts it leaves out (or None), its members (references,), and near copies.
 
-    Near copies are counted: references left out only as near copies; NaN for a set that leaves none out.
+    The latter is the number of references left out only as near copies; NaN for a set that leaves none out.
     ``in_context``: the result of shown_by_context.
     """
-    # The orderings of a k show the same passages, unless some were cut to fit a window. All share one set per k.
+    # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}
     for k in sorted({k for _, k in contexts if k and unseen}):
         seen[k] = np.any([flags for (_, of_k), flags in in_context.items() if of_k == k], axis=0)

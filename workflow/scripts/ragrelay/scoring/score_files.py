@@ -1,6 +1,6 @@
-"""Read files with answers' scores by people or another program, and match the scores to the study's answers.
+"""Read files with scores from people or another program, and match the scores to the study's answers.
 
-Formats: CSV, TSV, Parquet and JSON with a score per record; AutoJudge's records (run_id, topic_id, measure, value);
+Formats: CSV, TSV, Parquet and JSON with one score per record; AutoJudge's records (run_id, topic_id, measure, value);
 nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
 """
 
@@ -25,18 +25,18 @@ from ragrelay.scoring.score_records import score_records
 
 KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "ordering", "k", "seed", "assessor",
         "measure", "probability", "key", "nuggets")  # fmt: skip
-"""Keys of a record that count. All others, such as the texts of query and answer, are ignored."""
+"""A record's keys that are read. All others, such as the texts of query and answer, are ignored."""
 FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
 FAILED = "failed"
-"""The word that nuggetizer writes if its model gave no label. Nuggetizer's scores count such a nugget as not
+"""The word that nuggetizer writes if its model returned no label. Nuggetizer's own scores count such a nugget as not
 supported."""
 VITAL = {**IMPORTANCE, FAILED: False}
 ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2, FAILED: 2}
-"""Nuggetizer's assignments, each with its index in nugget_scores.WORDS."""
+"""Nuggetizer's assignments and their index in nugget_scores.WORDS."""
 NO_VALUE = ("", "nan", "na", "n/a", "#n/a", "null", "none")
-"""Texts, in lower case, that stand for a missing value."""
+"""Texts (in lower case) that stand for a missing value."""
 MEANS = "all"
-"""The topic_id of AutoJudge's means over topics, which aren't answers' scores."""
+"""The topic_id of AutoJudge's means over topics, which aren't scores of answers."""
 ROWS: dict[str, Any] = {
     "place": pl.String,
     "qid": pl.String,
@@ -52,23 +52,23 @@ ROWS: dict[str, Any] = {
     "key": pl.String,
     "failed": pl.Int64,
 }
-"""``place`` is file and line, ``failed`` the number of nuggets with the label FAILED. Missing values are null."""
+"""``place`` is file and line; ``failed`` is the number of nuggets labelled FAILED. Missing values are null."""
 OF_CELL = ["generator", "retriever", "ordering", "k", "seed"]
 ANSWER = [*OF_CELL, "qid"]
 DRAWN = [*ANSWER, "probability"]
 
 
 class ScoreScale(NamedTuple):
-    """The conversion of a file's values to scores."""
+    """How to convert a file's values to scores."""
 
     scale: tuple[float, float] = (0.0, 1.0)
-    """The worst and best values, which become 0 and 1."""
+    """The worst and the best value, which become 0 and 1."""
     measure: str | None = None
-    """The measure to use from a file with several; for nuggets, one of nugget_scores.VALUES."""
+    """The measure to read from a file with several; for nuggets, one of nugget_scores.VALUES."""
 
 
 class ScoreCells(NamedTuple):
-    """The names and numbers of a study's grid."""
+    """The names and numbers in a study's grid."""
 
     generators: Sequence[str]
     retrievers: Sequence[str]
@@ -78,12 +78,12 @@ class ScoreCells(NamedTuple):
 
 
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
-    """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
+    """Return the scores in the file ``path``, one per row in the file's order: columns ROWS, values from 0 to 1.
 
-    A record without a value, such as a drawn answer, has none; AutoJudge's MEANS are left out. Assessors' names that
-    differ only in capitals or blanks belong to one person. Raises InputError for the first malformed record, a value
-    outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without one,
-    several measures without a chosen one, and a file without scores.
+    A record without a value, such as a drawn answer that nobody has scored yet, gets null; AutoJudge's MEANS are left
+    out. Assessors' names that differ only in case or whitespace refer to the same person. Raises InputError for the
+    first malformed record, a value outside the scale, a probability of being drawn that isn't above 0 and at most 1,
+    records with and without one, several measures of which none is chosen, and a file without scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -149,11 +149,11 @@ def _value(place: str, record: Mapping[str, object], scored: ScoreScale) -> floa
 
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
-"""A number with a comma that may group its thousands."""
+"""A number with a comma that may separate thousands."""
 
 
 def _number(value: object) -> float | None:
-    """Return a record's number, which may be a text with a decimal comma; None for anything else."""
+    """Return a record's number, which may be text with a decimal comma; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
     try:
@@ -173,7 +173,7 @@ def _probability(place: str, value: object) -> float | None:
 
 
 def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | None:
-    """Return nuggetizer's score; None (no score) if no nugget counts."""
+    """Return nuggetizer's score; None if no nugget counts."""
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
@@ -194,10 +194,10 @@ def run_name(cell: Mapping[str, object]) -> str:
 
 
 def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Fill in missing values in ``rows`` from their run's name, which names a cell, a retriever or a generator.
+    """Fill in missing values in ``rows`` from the name of their run, which names a cell, a retriever or a generator.
 
-    A cell's run is run_name, with or without the generator. A run with any other name becomes the retriever, which the
-    study then doesn't have.
+    A cell's run is named by run_name, with or without the generator. Any other run name counts as a retriever, which
+    the study then doesn't have.
     """
     known = dict[str, Mapping[str, Any]]()
     for cell in cells:
@@ -217,10 +217,10 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in the rest of the cell: the grid's only generator, retriever and k, its first seed, and descending.
+    """Fill in the rest of the cell: the grid's only generator, retriever and k, its first seed, and descending order.
 
-    Scores of the retriever `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for a score without
-    generator, retriever or k where the grid has several, and for two scores of one answer by one assessor.
+    Scores of the retriever `zeroshot`, or with k = 0, get ordering `none` and k = 0. Raises InputError for a score
+    without generator, retriever or k if the grid has several, and if an assessor scored an answer twice.
     """
     every = [
         {"generator": generator, "retriever": retriever, "ordering": ordering, "k": k, "seed": seed}
@@ -264,7 +264,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """Average the ``rows`` with a value over assessors: ANSWER, value, n (scores), probability, key (their first)."""
+    """Average values over assessors: ANSWER, value, n (number of scores), first probability and first key."""
     known = rows.drop_nulls("value")
     return known.group_by(ANSWER, maintain_order=True).agg(
         pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n"), pl.col("probability", "key").first()
@@ -272,22 +272,22 @@ def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def answer_key(qid: str, answer: str) -> str:
-    """Return the key that links a score to an answer's text: 12 hex digits."""
+    """Return the key that ties a score to an answer's text: 12 hex digits."""
     return value_hash([qid, answer], digits=12)
 
 
 def row_key(row: Mapping[str, Any]) -> str:
-    """Return a drawn answer's key (DRAWN, answer), which identifies the answer and which no spreadsheet changes.
+    """Return a drawn answer's key (DRAWN, answer), which identifies it in a form that spreadsheets don't change.
 
-    A spreadsheet converts a qid or a name such as 007, 1e5 or 3-4 to a number or a date, but not such a text.
+    A spreadsheet turns a qid or name such as 007, 1e5 or 3-4 into a number or a date, but not a text like this.
     """
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 
 
 def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a ``record`` with the answer that its row_key names, even if a spreadsheet changed other columns.
+    """Return ``record`` with the answer that its row_key names, even if a spreadsheet changed other columns.
 
-    An older file has only answer_key as its key, and an apostrophe before a qid that begins like a formula.
+    In an older file, the key is only an answer_key, and a qid that begins like a formula follows an apostrophe.
     """
     key = str(record.get("key") or "")
     if "=" not in key:
@@ -300,7 +300,7 @@ def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _same_text(key: str | None, own: str) -> bool:
-    """Return whether ``key`` is ``own`` (an answer_key) or a spreadsheet's conversion of it, such as 1.2E+11."""
+    """Return whether ``key`` is ``own`` (an answer_key) or what a spreadsheet made of it, such as 1.2E+11."""
     number, own_number = (_number(text) for text in (key, own))
     same = number is not None and own_number is not None and math.isclose(number, own_number, rel_tol=1e-5)
     return key in (None, own) or same
@@ -310,7 +310,7 @@ def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFram
     """Return the ``scores`` (ANSWER, key) that belong to ``answers`` (ANSWER, answer), and counts of problems.
 
     ``unknown``: scores for answers that don't exist; ``changed``: scores whose key belongs to another text; ``scored``
-    and ``unscored``: answers.
+    and ``unscored``: answers with and without a score.
     """
     texts = answers.drop_nulls("answer")
     keys = [answer_key(qid, answer) for qid, answer in texts.select("qid", "answer").iter_rows()]

@@ -18,9 +18,9 @@ SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each record in the file ``path`` with its place, NaN as None, without empty records.
+    """Yield each non-empty record in the file ``path`` with its place; NaN becomes None.
 
-    ``keys`` are matched without regard to case. Raises InputError for a file that can't be read; ``expected``: a
+    ``keys`` are matched regardless of case. Raises InputError for a file that can't be read; ``expected`` describes a
     record.
     """
     for place, record in _records(path, keys, expected):
@@ -48,7 +48,7 @@ def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[s
 
 
 def _columns(path: Path, keys: Sequence[str]) -> Sequence[str]:
-    """Return a Parquet file's columns among ``keys``; all ``keys`` for a file that can't be read."""
+    """Return which of ``keys`` a Parquet file has as columns; all of them for a file that can't be read."""
     try:
         names = pq.read_schema(path).names
     except FAULTS_OF_PARQUET:

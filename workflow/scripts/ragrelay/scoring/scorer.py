@@ -1,4 +1,4 @@
-"""Define the base classes of scorers, which measure answers against references."""
+"""Define the base classes of scorers, which compare answers with references."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ GAIN = "Utility as relative gain (the paper's) or absolute difference."
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores for each answer and reference, as float32 arrays (n_answers, n_references)."""
+    """Scores for each answer and reference: float32 arrays (n_answers, n_references)."""
 
     precision: np.ndarray
     """NaN if the measure is a single value."""
@@ -33,7 +33,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Task:
-    """Answers to score against all references for one query."""
+    """Answers to score against all of one query's references."""
 
     answers: Sequence[str]
     """The answers' texts."""
@@ -45,16 +45,16 @@ class Measure(Protocol):
     """A scorer that is ready to compute scores."""
 
     fingerprint: str
-    """A value that changes with everything that changes the scores."""
+    """Changes with everything that changes the scores."""
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Prepare a dataset's references, unless an earlier job did.
+        """Prepare a dataset's references, unless an earlier job has done so.
 
         Args:
             references: The references' texts.
 
         Returns:
-            Values for the receipt, as JSON allows them.
+            JSON values for the receipt.
 
         Raises:
             InputError: The measure can't read the references' words.
@@ -64,20 +64,20 @@ class Measure(Protocol):
         """Check that the measure can read the answers' words.
 
         Args:
-            answers: The answers' texts; only this check reads them.
+            answers: The answers' texts, which are read only for this check.
 
         Raises:
             InputError: The measure can't read them.
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Score answers. An answer that several tasks share is processed once.
+        """Score answers. An answer that several tasks share is only processed once.
 
         Args:
-            tasks: Answers with their references, which ``prepare`` has seen.
+            tasks: Answers with their references, which ``prepare`` has already received.
 
         Returns:
-            Scores for each task.
+            The scores for each task.
         """
 
 
@@ -85,60 +85,61 @@ class Scorer(Kind):
     """Base class for measures of answer quality: MeasuredScorer, JudgeScorer, scores from a file, and panels."""
 
     bounded: ClassVar[bool] = True
-    """Whether its scores are between 0 and 1, so that they can serve as labels."""
+    """Whether the scores are between 0 and 1, so that they can serve as labels."""
 
     from_file: ClassVar[bool] = False
-    """Whether its scores come from a file, so that it can't score other texts."""
+    """Whether the scores come from a file, so that no other texts can be scored."""
 
     references: References = Field("judged", description=COMPARED)
     utility: Utility = Field("absolute", description=GAIN)
 
     def judges(self) -> list[str]:
-        """List the generators that it asks.
+        """List the generators that the scorer asks.
 
         Returns:
-            Their names; by default there are none.
+            Their names; empty by default.
         """
         return []
 
     def members(self) -> list[str]:
-        """List the scorers whose scores it combines.
+        """List the scorers whose scores this one combines.
 
         Returns:
-            Their names; none by default.
+            Their names; empty by default.
         """
         return []
 
     def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
-        """List its reference sets on a dataset.
+        """List the scorer's reference sets on a dataset.
 
         Args:
             grades: The dataset's reference grades, each with its lowest label.
 
         Returns:
-            Lowest label, keyed by set: the grades, or a single set with label 0 if it doesn't use judged passages.
+            The lowest label of each set: the grades or, without judged passages, a single set with label 0.
         """
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
 
 class MeasuredScorer(Scorer):
-    """Base class for scorers that compute a score from an answer and each reference."""
+    """Base class for scorers that compute a score for an answer and each reference."""
 
     loads_model: ClassVar[bool] = False
-    """Whether it may load a model. One job then scores for all retrievers, and a preview doesn't score."""
+    """Whether the scorer may load a model. One job then scores all retrievers' answers, and a preview computes no
+    scores."""
 
     aggregate: Literal["max", "mean"] = Field(
         "max",
-        description="How scores against a query's references are combined: the best (`max`) or the mean of all "
+        description="How to combine the scores against a query's references: the best (`max`) or the mean of all "
         "(`mean`).",
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
-        """Prepare the scorer for work. It loads models only when there is a text to score.
+        """Prepare the scorer for use. Models are loaded only when there is a text to score.
 
         Args:
             cache_dir: The cache.
-            threads: CPU threads.
+            threads: Number of CPU threads.
 
         Returns:
             The measure.
@@ -150,7 +151,7 @@ SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 
 def make_scorer(definition: Mapping[str, object], cache_dir: str | Path, threads: int = 1) -> Measure:
-    """Return the scorer for a definition in the configuration, ready for work."""
+    """Return the measure for a scorer's definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):
         raise TypeError(f"{scorer} is no MeasuredScorer")

@@ -1,4 +1,4 @@
-"""Split an answer into sentences, and read the passages that each cites (forms: docs/judge-answers.md)."""
+"""Split an answer into sentences, and read the passages that each one cites (forms: docs/judge-answers.md)."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from ragrelay.collection.sentences import split_sentences
 _TAG = "(?:cite|ref|citation|source|doc|document|passage)"
 _RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-]?[⁰¹²³⁴-⁹]+)*"
 _FORM = re.compile(
-    r"(?<![ \t\u00a0])[ \t\u00a0]*(?:"  # the look-behind keeps a search through a long run of blanks linear
+    r"(?<![ \t\u00a0])[ \t\u00a0]*(?:"  # the look-behind keeps a search through a long run of spaces linear
     r"(?:\\\w{0,9}cite\w{0,9}|\^)?(?P<sure>\[{1,2}\^?[^\[\]\n]+\]{1,2}(?:\((?:https?:|\#)[^()\s]{0,300}\))?"
     r"|【[^【】\n]{1,100}】|〔[^〔〕\n]{1,100}〕|［[^［］\n]{1,100}］"
     rf"|\\\w{{0,9}}cite\w{{0,9}}\{{[^{{}}\n]{{1,100}}\}}|<{_TAG}>[^<>\n]{{1,100}}</{_TAG}>|<{_TAG}\b[^<>\n]{{1,100}}>)\^?"
@@ -25,7 +25,8 @@ _FORM = re.compile(
     r"(?:(?:,[ ]?\d{1,3})*,?[ ](?:and|&)[ ]\d{1,3}\b)?))",
     re.IGNORECASE,
 )
-"""What may be a citation: ``sure`` is seldom anything else; ``loose`` and ``mention`` often are. ``tag``: no number."""
+"""What may be a citation: ``sure`` rarely is anything else, ``loose`` and ``mention`` often are; ``tag`` has no
+number."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<n>\d+)|(?P<r>-|~|\.{2,3}|(?:to|through)\b)|(?P<s>[,;/&+|、·]|(?:and|und|et|y)\b)"
     r"|(?P<l>(?:see|cf|from|according to|documents?|docs?|passages?|contexts?|sources?|references?|refs?|citations?"
@@ -40,20 +41,20 @@ _LAST = re.compile(rf"{_BARE.pattern}[.。]?\s*\Z")
 _BETWEEN = re.compile(r"[ \t]*(?:[,;&]|and)?[ \t]*")
 _ENDS = (".", "!", "?", "。", "！", "？")
 MOST = 999
-"""The largest number that is read where the number of passages is not known."""
+"""The highest number that is read as a citation if the number of passages is unknown."""
 MOST_DIGITS = 9
-"""A longer number is no passage's number, and neither is 0."""
+"""A number with more digits isn't a passage's number, and neither is 0."""
 
 
 class Sentence(NamedTuple):
-    """A sentence without its citations. ``cited``: the distinct numbers in these, in their order."""
+    """A sentence without its citations. ``cited``: the distinct numbers that it cites, in their order."""
 
     text: str
     cited: tuple[int, ...]
 
 
 class Citations(NamedTuple):
-    """An answer's ``text`` without its citations, their ``places`` in it and ``numbers``, and brackets not read."""
+    """An answer's ``text`` without citations, their ``places`` and ``numbers``, and brackets that weren't read."""
 
     text: str
     places: list[int]
@@ -62,7 +63,7 @@ class Citations(NamedTuple):
 
 
 def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citations:
-    """Read citations of the passages ``docnos`` (None: unknown), by their numbers from 1 or by docno."""
+    """Read an answer's citations of the passages ``docnos`` (None: unknown), by number (from 1) or by docno."""
     kept, places, cited, unread = [""], list[int](), list[list[int]](), list[str]()
     size = start = done = counted = 0
     while form := _FORM.search(answer, start):
@@ -88,10 +89,10 @@ def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citation
 
 
 def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
-    """Return the sentences of ``answer`` that have a word, with their citations (see read_citations).
+    """Return the sentences in ``answer`` that contain a word, with their citations (see read_citations).
 
-    Citations after a full stop belong to the sentence before it. They belong to the next sentence at the beginning of
-    a line with text, and everywhere if the answer begins with one.
+    Citations after a full stop belong to the sentence before it. They belong to the next sentence if they begin a line
+    that continues with text, or if the answer begins with a citation.
     """
     text, places, numbers, _ = read_citations(answer, docnos)
     starts = accumulate(map(len, split_sentences(text)), initial=0)
@@ -109,9 +110,9 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
-    """Return the sentences (text, citations) that have a word, with docnos as numbers in ``docnos`` (0 if absent).
+    """Return the sentences in ``cited`` (text, citations) that contain a word; docnos become positions in ``docnos``.
 
-    Marks such as ``[1]`` in a text are removed, since the citations are known. Returns None for None.
+    A docno that isn't there becomes 0. Marks such as ``[1]`` are removed from the text. Returns None for None.
     """
     if cited is None:
         return None
@@ -127,7 +128,7 @@ def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequen
 
 
 def _numbers(form: re.Match[str], docnos: Sequence[str] | None) -> list[int] | None:
-    """Return the numbers that a form cites, or None if it is no citation."""
+    """Return the numbers that a form cites; None if it isn't a citation."""
     sure = form["sure"] or ""
     inside = re.sub(r"\]\(\S*$|^\\\w+", "", sure or form["loose"] or form["mention"])
     if "<" in inside:
@@ -145,7 +146,7 @@ def _numbers(form: re.Match[str], docnos: Sequence[str] | None) -> list[int] | N
 
 
 def _listed(text: str) -> tuple[list[int], bool]:
-    """Return the numbers in a list of numbers and ranges, and whether it has a label; no numbers for other texts."""
+    """Return the numbers in a list of numbers and ranges, and whether it has a label; no numbers for any other text."""
     text = re.sub(r"†.*|(?<=\d)\s*:\s.*|\.$", "", plain(unicodedata.normalize("NFKC", text)).lower())
     kinds, end, numbers, ranged = list[str](), 0, list[int](), False
     while token := _TOKEN.match(text, end):
@@ -167,6 +168,6 @@ def _is_suffix(form: re.Match[str]) -> bool:
 
 
 def _is_doubtful(form: re.Match[str]) -> bool:
-    """Return whether a form that is not read may be a citation: a bracket that is no link, or a number in others."""
+    """Return whether an unread form may be a citation: a bracket that isn't a link, or a number in other brackets."""
     link = form.string.startswith("(", form.end()) or "](" in form[0]
     return bool(form["sure"] and re.search(r"\w", form[0]) and not link) or bool(_BARE.fullmatch(form[0].strip()))

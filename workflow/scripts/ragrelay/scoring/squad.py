@@ -1,8 +1,8 @@
-"""Compare the words of short answers, normalised as in SQuAD.
+"""Compare the words of short answers after SQuAD's normalisation.
 
-Source of the normalisation, exact match and F1: Rajpurkar et al., SQuAD, EMNLP 2016, and its evaluation script. Two
-things differ. Texts that look alike are equal (characters.plain), and punctuation of any script is left out, as in the
-evaluation of MLQA (Lewis et al., ACL 2020). A text of articles alone, such as the option "A", keeps them.
+Source of the normalisation, exact match and F1: Rajpurkar et al., SQuAD, EMNLP 2016, and its evaluation script, with
+two differences: texts that look alike are equal (characters.plain), and punctuation in any script is removed, as in the
+evaluation of MLQA (Lewis et al., ACL 2020). A text that consists of articles, such as the option "A", keeps them.
 """
 
 import re
@@ -14,11 +14,11 @@ from ragrelay.base.io.characters import plain
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 BEFORE_A_WORD = re.compile(r"\b(an?|the)(?=\s+\w)")
-"""An article in a sentence. In "The answer is A." and "a) tea", the letter is none."""
+"""An article inside a sentence. In "The answer is A." and "a) tea", the letter isn't an article."""
 
 
 class _Punctuation(dict[int, str]):
-    """For str.translate: ASCII punctuation and symbols, and the punctuation of other scripts, become nothing."""
+    """For str.translate: removes ASCII punctuation and symbols, and the punctuation of other scripts."""
 
     def __missing__(self, code: int) -> str:
         self[code] = "" if unicodedata.category(chr(code)).startswith("P") else chr(code)
@@ -29,9 +29,9 @@ _PUNCTUATION = _Punctuation(dict.fromkeys(map(ord, string.punctuation), ""))
 
 
 def words(text: str) -> list[str]:
-    """Return the words of ``text`` in lower case, without punctuation and English articles.
+    """Return the words in ``text`` in lower case, without punctuation and English articles.
 
-    A text that has nothing else keeps its articles; without these, its punctuation.
+    If nothing else is left, the articles stay; if there are none either, the punctuation stays.
     """
     lowered = plain(text).lower()
     bare = lowered.translate(_PUNCTUATION)
@@ -41,7 +41,7 @@ def words(text: str) -> list[str]:
 def words_of_pair(answer: str, gold: str) -> tuple[list[str], list[str]]:
     """Return the words of both texts.
 
-    If the gold answer has only articles, the answer keeps its own except those in lower case before another word.
+    If the gold answer consists of articles, the answer keeps its articles, except lower-case ones before another word.
     """
     ours, theirs = words(answer), words(gold)
     if theirs and all(map(ARTICLES.fullmatch, theirs)):
@@ -50,13 +50,13 @@ def words_of_pair(answer: str, gold: str) -> tuple[list[str], list[str]]:
 
 
 def exact_match(answer: str, gold: str) -> float:
-    """Return 1 if both texts have the same words in the same order, else 0."""
+    """Return 1 if both texts have the same words in the same order, otherwise 0."""
     ours, theirs = words_of_pair(answer, gold)
     return float(ours == theirs)
 
 
 def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of shared words, with multiplicity; if a text has no words, 1 if neither has."""
+    """Return precision, recall and F1 of shared words, with multiplicity; without words, 1 if both texts have none."""
     ours, theirs = words_of_pair(answer, gold)
     if not ours or not theirs:
         return (float(ours == theirs),) * 3
@@ -68,11 +68,11 @@ def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
 
 
 def containment(answer: str, gold: str) -> float:
-    """Return 1 if the answer contains the gold answer's words, together and in order, else 0.
+    """Return 1 if the answer contains the gold answer's words, contiguous and in order, otherwise 0.
 
-    This is the accuracy of Liu et al., Lost in the Middle, TACL 2024, and of Mallen et al., ACL 2023, but for complete
-    words: there, "party" contains "art". A gold answer of articles alone, such as "A", is also in an answer that begins
-    with that article.
+    This is the accuracy in Liu et al., Lost in the Middle, TACL 2024, and in Mallen et al., ACL 2023, but for complete
+    words: there, "party" contains "art". A gold answer that consists of articles, such as "A", also counts as contained
+    in an answer that begins with that article.
     """
     ours, theirs = words_of_pair(answer, gold)
     return float(bool(theirs) and f" {' '.join(theirs)} " in f" {' '.join(ours)} ")

@@ -1,4 +1,4 @@
-"""Keep every computed score, by answer and its query's references."""
+"""Store every computed score by answer and its query's references."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,10 @@ SCHEMA = pl.Schema([(name, pl.String()) for name in KEY] + [(name, pl.List(pl.Fl
 
 
 class ScoreStore(PartStore):
-    """The scores of one scorer, in folder ``<cache_dir>/scores/<fingerprint>``.
+    """The scores of one scorer, in the folder ``<cache_dir>/scores/<fingerprint>``.
 
-    Columns: answer_hash (text_hash of the composed answer), references_hash (of the ordered texts of a query's
-    references); precision, recall, f1: lists of float32, one value per reference in that order.
+    Columns: answer_hash (text_hash of the composed answer), references_hash (hash of a query's reference texts in
+    order); precision, recall, f1: lists of float32, one value per reference in that order.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
@@ -35,7 +35,7 @@ class ScoreStore(PartStore):
 
 
 class ScoreWriter:
-    """Gathers rows and adds them to ``store`` as parts with ``metadata``."""
+    """Collects rows and adds them to ``store`` as parts with ``metadata``."""
 
     def __init__(self, store: ScoreStore, metadata: Mapping[str, str], flush_seconds: float) -> None:
         self.store, self.metadata, self.flush_seconds = store, dict(metadata), flush_seconds
@@ -43,13 +43,13 @@ class ScoreWriter:
         self._flushed = time.monotonic()
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Add ``rows`` (columns of SCHEMA). The next flush writes them to disk."""
+        """Add ``rows`` (columns of SCHEMA), which the next flush writes to disk."""
         self._rows.append(rows.select(*SCHEMA).cast(SCHEMA))
         if time.monotonic() - self._flushed >= self.flush_seconds:
             self.flush()
 
     def flush(self) -> None:
-        """Write the gathered rows as a new part, if there are any."""
+        """Write the collected rows as a new part, if there are any."""
         if self._rows:
             self.store.add(pl.concat(self._rows), self.metadata)
             self._rows = []

@@ -1,4 +1,4 @@
-"""Fill the score store: score each distinct answer against its query's references, if the store lacks the pair."""
+"""Fill the score store: score each distinct answer against its query's references if the store lacks that pair."""
 
 import logging
 import time
@@ -19,9 +19,9 @@ from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 
 log = logging.getLogger(__name__)
 
-# Distinct answers scored at once, enough to fill a GPU's batches: of 512 tokens and 1,024 dimensions, 512 MB.
+# Distinct answers to score at a time, enough to fill a GPU's batches; 512 MB with 512 tokens and 1,024 dimensions.
 ANSWERS_AT_ONCE = 256
-# Distinct answers whose texts are read at once: every time costs a pass over the answer files.
+# Distinct answers whose texts are read at a time; each read takes a pass over the answer files.
 TEXTS_AT_ONCE = 16384
 # A killed job loses at most this many seconds of work.
 FLUSH_SECONDS = 60.0
@@ -29,12 +29,12 @@ KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
 class Answers(Protocol):
-    """Answers with their keys. ``keys``: qid, answer_hash and more, a row per answer."""
+    """Answers with their keys. ``keys`` has one row per answer: qid, answer_hash and more."""
 
     keys: pl.DataFrame
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for a selection of ``keys`` that has every hash once."""
+        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
 
 
 def fill_store(
@@ -43,11 +43,11 @@ def fill_store(
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> tuple[pl.DataFrame, int]:
-    """Score the answers of ``cells`` against their queries' references, if ``store`` lacks the pair.
+    """Score the answers in ``cells`` against their queries' references wherever ``store`` lacks the pair.
 
-    Answers are processed in the order of the first query that they answer, each with all its queries, so that every
-    distinct text is read and encoded once.
-    Returns all pairs (answer_hash, references_hash, part), and the number of those that the store lacked.
+    Answers are processed in the order of the first query that they answer, each with all its queries, so that each
+    distinct text is read and encoded once. Returns all pairs (answer_hash, references_hash, part), and the number that
+    the store lacked.
     """
     pairs, missing = _pairs(store, cells, queries)
     if len(missing):
@@ -71,7 +71,7 @@ def missing_pairs(store: ScoreStore, cells: Answers, queries: Mapping[str, Query
 def _pairs(
     store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct pairs of ``cells``, in the order of their queries, and those that ``store`` lacks."""
+    """Return the distinct pairs in ``cells``, in the order of their queries, and those that ``store`` lacks."""
     known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
     pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
     pairs = pairs.unique(KEY, keep="first", maintain_order=True)
@@ -87,7 +87,7 @@ def _score_missing(
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> None:
-    """Score the pairs ``missing``, block by block."""
+    """Score the pairs in ``missing``, block by block."""
     before_work()
     started, scored = time.monotonic(), 0
     scorer.prepare([text for query in queries.values() for text in query.texts])
@@ -114,7 +114,7 @@ def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFram
 
 
 def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
-    """Return the composed text of each answer_hash."""
+    """Return the composed text for each answer_hash."""
     texts = cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True))
     return {answer_hash: composed(text) for answer_hash, text in texts}
 
@@ -122,7 +122,7 @@ def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
 def _score(
     block: pl.DataFrame, texts: Mapping[str, str], scorer: Measure, queries: Mapping[str, QueryReferences]
 ) -> Iterator[pl.DataFrame]:
-    """Yield rows of the store for the pairs of ``block``, a frame per query."""
+    """Yield rows of the store for the pairs in ``block``, one frame per query."""
     groups = [(str(qid), rows["answer_hash"].to_list()) for (qid,), rows in block.group_by("qid", maintain_order=True)]
     tasks = [Task([texts[answer] for answer in answers], queries[qid].texts) for qid, answers in groups]
     for (qid, answers), scores in zip(groups, scorer.score(tasks), strict=True):

@@ -1,4 +1,4 @@
-"""Read answers of a table, other than those of cells, in the form from which the score store is filled."""
+"""Read answers from a table, rather than from cells, in the form that filling the score store needs."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from ragrelay.scoring.answer_cells import answer_hashes
 class TableAnswers:
     """The answers in the file ``path`` to the queries in ``qids``.
 
-    ``keys``: the file's ``columns`` (qid among them), and answer_hash, without missing answers (null).
+    ``keys``: the file's ``columns`` (including qid) and answer_hash, without missing answers (null).
     """
 
     def __init__(self, path: str | Path, qids: Sequence[str], columns: Sequence[str]) -> None:
@@ -21,6 +21,6 @@ class TableAnswers:
         self.keys = self._table.drop("answer")
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
+        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
         texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
         yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -1,4 +1,4 @@
-"""Encode texts in blocks of a fixed number of rows (see architectures.py), each block on one core."""
+"""Encode texts in blocks with a fixed number of rows (see architectures.py), each block on one core."""
 
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -20,14 +20,14 @@ from ragrelay.base.errors import InputError
 operators: Any = torch.ops
 NAME = "ragrelay_text_by_text"
 DISENTANGLED = (modeling_deberta.DisentangledSelfAttention, modeling_deberta_v2.DisentangledSelfAttention)
-# A context variable, since workers share a model, whose layers pass no other values on.
+# A context variable, because workers share a model whose layers don't pass on any other values.
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 class PackedModel:
-    """A cut encoder of a suitable architecture, changed to encode blocks of ``rows`` rows. It modifies ``model``.
+    """An encoder of a suitable architecture that encodes blocks of ``rows`` rows. Modifies ``model``.
 
-    A text longer than ``rows`` has a block of a multiple of ``rows``.
+    A text longer than ``rows`` gets a block whose size is a multiple of ``rows``.
     """
 
     def __init__(self, model: Any, padding: int, rows: int) -> None:
@@ -41,7 +41,7 @@ class PackedModel:
                     setattr(module, name, InBlocks(child, rows))
 
     def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-        """Return the places of texts, block by block. Each text of ``order`` goes where the least room is left.
+        """Assign the texts in ``order`` to blocks, each to the fullest block with enough room; return their places.
 
         With the longest texts first, 2 to 3% of the rows stay empty.
         """
@@ -67,7 +67,7 @@ class PackedModel:
 
     @torch.inference_mode()
     def __call__(self, texts: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Return the hidden states of a block, [rows, dimension]: its texts' tokens in order, then padding."""
+        """Return a block's hidden states, [rows, dimension]: its texts' tokens in order, then padding."""
         tokens = [torch.tensor(text) for text in texts]
         lengths = list(map(len, texts))
         ids = self._filled(tokens, self.padding)
@@ -76,9 +76,9 @@ class PackedModel:
             return self.model(ids, position_ids=positions)[0][0]
 
     def check(self, text: Sequence[int], place: str) -> None:
-        """Raise InputError if a text's bits depend on its position in a block: start, middle or end.
+        """Raise InputError if a text's bits depend on whether it is at the start, middle or end of a block.
 
-        Linear algebra libraries don't guarantee this, and a processor may get another kernel.
+        Linear algebra libraries don't guarantee this, and another processor may use another kernel.
         """
         text = text[: self.rows // 4]
         outputs = []
@@ -96,7 +96,7 @@ class PackedModel:
         return -(-length // self.rows) * self.rows
 
     def _filled(self, parts: Sequence[torch.Tensor], filling: int) -> torch.Tensor:
-        """Join the parts and pad them with ``filling``: [1, rows]."""
+        """Concatenate ``parts`` and pad them with ``filling``: [1, rows]."""
         joined = torch.cat(list(parts))
         return nn.functional.pad(joined, (0, self._rounded(len(joined)) - len(joined)), value=filling)[None]
 
@@ -109,12 +109,12 @@ class PackedModel:
 
 
 def _neighbours(text: Sequence[int], rows: int) -> list[Sequence[int]]:
-    """Return other texts, no longer than ``text``, that fill ``rows`` rows."""
+    """Return other texts, none longer than ``text``, that fill ``rows`` rows."""
     return [text[::-1][: rows - start] for start in range(0, rows, len(text))]
 
 
 def _onednn_computes_in(dtype: torch.dtype) -> bool:
-    """Return whether oneDNN computes in ``dtype``: only on x86 and ARM, and 16-bit types only beyond AVX2."""
+    """Return whether oneDNN can compute in ``dtype``: only on x86 and ARM, and 16-bit types only beyond AVX2."""
     if not torch.backends.mkldnn.is_available():
         return False
     checks = {
@@ -125,10 +125,10 @@ def _onednn_computes_in(dtype: torch.dtype) -> bool:
 
 
 class InBlocks(nn.Module):
-    """A linear layer that takes ``rows`` rows at a time, so that longer blocks give the same results.
+    """A linear layer that processes ``rows`` rows at a time, so that longer blocks give the same results.
 
-    It uses oneDNN, with weights laid out for these rows beforehand, because torch's own float32 library only reaches
-    half of a core's speed on AMD processors.
+    It uses oneDNN with weights arranged in advance for this number of rows, because torch's own float32 library only
+    reaches half of a core's speed on AMD processors.
     """
 
     def __init__(self, linear: nn.Linear, rows: int) -> None:
@@ -151,7 +151,7 @@ class InBlocks(nn.Module):
 
 @contextmanager
 def texts_of(lengths: Sequence[int]) -> Iterator[None]:
-    """Declare that blocks in this thread contain texts of these lengths, then padding."""
+    """Declare that blocks in this thread consist of texts of these lengths, followed by padding."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -160,7 +160,7 @@ def texts_of(lengths: Sequence[int]) -> Iterator[None]:
 
 
 def attend_text_by_text(model: Any) -> None:
-    """Change ``model``, of a type in PACKED, so that it takes one block [1, rows] at a time, within ``texts_of``."""
+    """Change ``model``, whose type is in PACKED, to take one block [1, rows] at a time, inside ``texts_of``."""
     disentangled = [layer.attention for layer in model.encoder.layer if isinstance(layer.attention.self, DISENTANGLED)]
     for attention in disentangled:
         attention.self = DisentangledTexts(attention.self)
@@ -192,7 +192,7 @@ def _attend(
 
 
 class DisentangledTexts(nn.Module):
-    """DeBERTa's attention (He et al., ICLR 2021; v2 and v3 too): projections over the block, then text by text."""
+    """DeBERTa's attention (He et al., ICLR 2021; v2, v3): projects the complete block, then attends text by text."""
 
     def __init__(self, attention: Any) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Return what the replaced module returns. Distances within a text are those of the block's first rows."""
+        """Return what the replaced module returns. Distances within each text are those of the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():
@@ -231,9 +231,9 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A projection of DeBERTa v2: selects its third of a text's projected rows, or projects embeddings of distances.
+    """A projection in DeBERTa v2: selects its third of a text's projected rows, or projects distance embeddings.
 
-    The latter are the same for every text, and are projected once.
+    The latter are the same for every text, so they are projected only once.
     """
 
     def __init__(self, linear: nn.Linear, place: int = 0) -> None:

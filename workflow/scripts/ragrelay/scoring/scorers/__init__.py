@@ -1,1 +1,1 @@
-"""Kinds of scorers, one per module."""
+"""The kinds of scorers, one per module."""

@@ -1,4 +1,4 @@
-"""Score answers by BERTScore: encode every distinct text once, then match in bulk."""
+"""Score answers with BERTScore: encode each distinct text once, then match in bulk."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ from ragrelay.scoring.scorer import GAIN, MeasuredScorer, Scores, Task, Utility
 if TYPE_CHECKING:
     from ragrelay.scoring.encoder import Encoder
 
-# To be raised by hand when a change in this package changes scores.
+# Increase by hand when a change in this package changes scores.
 NUMERICS = 1
 DTYPE = (
     "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it "
@@ -36,7 +36,7 @@ ENCODING = (
 
 
 class Bertscore(MeasuredScorer):
-    """BERTScore (Zhang et al., ICLR 2020), F1 with one reference at a time."""
+    """BERTScore (Zhang et al., ICLR 2020): F1 against one reference at a time."""
 
     loads_model: ClassVar[bool] = True
 
@@ -48,13 +48,13 @@ class Bertscore(MeasuredScorer):
     batch_tokens: int | None = Field(
         None,
         ge=64,
-        description="Tokens encoded at once on a GPU; by default as many as fit into half of its free memory.",
+        description="Tokens to encode at a time on a GPU; by default as many as fit in half of its free memory.",
     )
     encoding: Literal["packed", "single"] = Field("packed", description=ENCODING)
     utility: Utility = Field("relative", description=GAIN)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a local model is complete and has the layer."""
+        """Check that a local model is complete and has this layer."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         check_layer(f"{place}.layer'", self.model, self.layer, study.folder)
         super().check(place, study)
@@ -64,18 +64,19 @@ class Bertscore(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":
-        """Return the measure, which loads its model when a text must be encoded."""
+        """Return the measure, which loads its model when it first has to encode a text."""
         return BertMeasure(self, cache_dir, threads)
 
 
 class BertMeasure:
-    """BERTScore without idf and without baseline rescaling (Zhang et al., ICLR 2020), equal to bert-score 0.3.13.
+    """BERTScore without idf or baseline rescaling (Zhang et al., ICLR 2020); scores equal those of bert-score 0.3.13.
 
-    ``fingerprint`` hashes the model (a folder's files, or hub id and revision; both determine the maximum length), the
-    layer, the dtype, the major version of transformers (its tokenisers and architectures), NUMERICS and, if texts are
-    encoded in blocks (by ``encoding`` and the model's architecture, on every machine), their rows. Batch size, threads,
-    device and torch's version don't count: in float32 they only change the last bits. Model and libraries are loaded
-    when a text must be encoded, so that a full store costs nothing.
+    ``fingerprint`` hashes the model (a folder's files, or hub id and revision, which both determine the maximum
+    length), the layer, the dtype, the major version of transformers (which has the tokenizers and architectures) and
+    NUMERICS. If texts are encoded in blocks, which depends on ``encoding`` and the model's architecture but not on the
+    machine, it also hashes the blocks' rows. Batch size, threads, device and torch's version don't count, because in
+    float32 they only change the last bits. Model and libraries are loaded when a text must be encoded, so a full store
+    costs nothing.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:
@@ -91,28 +92,28 @@ class BertMeasure:
         self.packs = scorer.encoding == "packed" and packs(
             model_description(scorer.model, scorer.revision, f"scorer model {scorer.model!r}")
         )
-        if self.packs:  # Texts encoded one at a time keep the fingerprint that they had before blocks.
+        if self.packs:  # Texts encoded one at a time keep the fingerprint from before blocks.
             self.decisive["block_rows"] = BLOCK_ROWS
         self.fingerprint = value_hash(self.decisive)
         self._references: EncodedReferences | None = None
 
     @cached_property
     def encoder(self) -> "Encoder":
-        """The loaded encoder. Raises InputError for a missing model or layer."""
+        """The loaded encoder. Raises InputError if the model or layer is missing."""
         from ragrelay.scoring.encoder import Encoder
 
         return Encoder(dict(self.scorer), self.threads, self.packs)
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Encode the reference texts, or open what an earlier job encoded."""
+        """Encode the reference texts, or open those that an earlier job encoded."""
         self._references = open_references(self.cache_dir, self.fingerprint, references, lambda: self.encoder)
         return {**self._references.facts, "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: the model must know only the references' words."""
+        """Do nothing: the model only needs to know the references' words."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Return scores per task, encoding every distinct answer once. Needs ``prepare`` first."""
+        """Score each task, encoding each distinct answer once. Call ``prepare`` first."""
         from ragrelay.scoring.matching import match
 
         references = self._references

@@ -1,4 +1,4 @@
-"""Score answers by sentence BLEU, computed with sacrebleu."""
+"""Score answers with sentence BLEU, computed with sacrebleu."""
 
 from importlib import metadata
 from typing import ClassVar
@@ -9,25 +9,25 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
 class Bleu(PairScorer):
-    """Sentence BLEU (Papineni et al., ACL 2002) by sacrebleu, 0 to 1.
+    """Sentence BLEU (Papineni et al., ACL 2002), computed with sacrebleu, from 0 to 1.
 
-    Up to 4-grams, exponential smoothing, effective order, tokenizer 13a. With several references the best counts (or
-    their mean), not BLEU's own pooling. Source of the package: Post, A Call for Clarity in Reporting BLEU Scores, WMT
-    2018.
+    Up to 4-grams, exponential smoothing, effective order, tokenizer 13a. With several references, the best one counts
+    (or their mean), instead of BLEU's own pooling. Source of the package: Post, A Call for Clarity in Reporting BLEU
+    Scores, WMT 2018.
     """
 
     as_published: ClassVar[bool] = True
 
     def decisive(self) -> dict[str, object]:
-        """Return the version of the library."""
+        """Return the library's version."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 
     def words(self) -> Tokens:
-        """Return words between blanks."""
+        """Return the function for words separated by whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Return BLEU of one answer with one reference."""
+        """Compute BLEU for an answer and a reference."""
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)

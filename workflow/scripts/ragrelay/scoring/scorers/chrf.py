@@ -1,4 +1,4 @@
-"""Score answers by chrF, computed with sacrebleu."""
+"""Score answers with chrF, computed with sacrebleu."""
 
 from importlib import metadata
 from typing import ClassVar
@@ -11,27 +11,27 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
 class Chrf(PairScorer):
-    """chrF (Popović, WMT 2015) by sacrebleu, 0 to 1.
+    """chrF (Popović, WMT 2015), computed with sacrebleu, from 0 to 1.
 
-    F2 over character 6-grams; with two words, chrF++ (Popović, WMT 2017).
+    F2 over character 6-grams; with `word_order: 2`, chrF++ (Popović, WMT 2017).
     """
 
     as_published: ClassVar[bool] = True
 
     word_order: int = Field(
-        0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++."
+        0, ge=0, le=4, description="Longest word n-grams to count in addition to characters; 2 gives chrF++."
     )
 
     def decisive(self) -> dict[str, object]:
-        """Return its key and the library's version."""
+        """Return the scorer's key and the library's version."""
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 
     def words(self) -> Tokens | None:
-        """Return words between blanks, if they count."""
+        """Return the function for words separated by whitespace; None if only characters count."""
         return between_blanks if self.word_order else None
 
     def pair(self) -> Pair:
-        """Return chrF of one answer with one reference."""
+        """Compute chrF for an answer and a reference."""
         from sacrebleu.metrics.chrf import CHRF
 
         metric = CHRF(word_order=self.word_order)

@@ -6,16 +6,16 @@ from ragrelay.scoring.squad import containment
 
 
 class Containment(GoldPairScorer):
-    """1 if the answer contains the gold answer's words after SQuAD's normalisation, else 0."""
+    """1 if the answer contains the gold answer's words after SQuAD's normalisation, otherwise 0."""
 
     def decisive(self) -> dict[str, object]:
-        """Return the version of the normalisation."""
+        """Return the normalisation's version."""
         return {"kind": "containment", "numerics": SQUAD}
 
     def words(self) -> Tokens:
-        """Return words between blanks."""
+        """Return the function for words separated by whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Compare words as SQuAD's evaluation normalises them."""
+        """Compare words after SQuAD's normalisation."""
         return containment

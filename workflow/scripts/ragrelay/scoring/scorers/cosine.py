@@ -1,4 +1,4 @@
-"""Score answers by the similarity of their sentence embeddings with those of references."""
+"""Score answers by the similarity of their sentence embeddings to the references'."""
 
 import io
 import logging
@@ -26,12 +26,12 @@ from ragrelay.scoring.scorer import MeasuredScorer, Scores, Task
 
 log = logging.getLogger(__name__)
 
-# To be raised by hand when a change in this module changes scores.
+# Increase by hand when a change in this module changes scores.
 NUMERICS = 1
 
 
 class Cosine(MeasuredScorer):
-    """Cosine of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
+    """Cosine similarity of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
 
     loads_model: ClassVar[bool] = True
 
@@ -42,7 +42,7 @@ class Cosine(MeasuredScorer):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
     aggregate: Literal["max", "mean", "centroid"] = Field(  # type: ignore[assignment]
         "max",
-        description="How scores against a query's references are combined: the best (`max`), the mean of all "
+        description="How to combine the scores against a query's references: the best (`max`), the mean of all "
         "(`mean`), or the cosine with the mean of their embeddings (`centroid`).",
     )
 
@@ -56,17 +56,17 @@ class Cosine(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":
-        """Return the measure, which loads its model when a text must be embedded."""
+        """Return the measure, which loads its model when it first has to embed a text."""
         return CosineMeasure(self, cache_dir, threads)
 
 
 class CosineMeasure:
-    """Cosine of an answer's and a reference's embedding by a sentence-transformers model, -1 to 1; a blank text's is 0.
+    """Cosine of an answer's and a reference's embedding from a sentence-transformers model, −1 to 1; 0 for empty text.
 
     Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
-    2024. ``aggregate: centroid`` is the cosine with the mean of the references' embeddings: the mean cosine divided by
-    that mean's ``norm``.
-    Reference embeddings are kept as ``<cache_dir>/references/<hash>.npz`` (text_hash, vectors).
+    2024. ``aggregate: centroid`` is the cosine with the mean of the references' embeddings, computed as the mean cosine
+    divided by that mean's ``norm``. Reference embeddings are stored in ``<cache_dir>/references/<hash>.npz``
+    (text_hash, vectors).
     """
 
     def __init__(self, scorer: Cosine, cache_dir: Path, threads: int = 1) -> None:
@@ -82,7 +82,7 @@ class CosineMeasure:
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model. Raises InputError for a folder without one."""
+        """The loaded model. Raises InputError if the folder has none."""
         from sentence_transformers import SentenceTransformer
 
         check_model("scorer model", self.scorer.model, tokenizer=True)
@@ -97,7 +97,7 @@ class CosineMeasure:
             raise InputError(place, reason, "an embedding model's folder or hub id") from error
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Embed the reference texts, or read what an earlier job embedded."""
+        """Embed the reference texts, or read those that an earlier job embedded."""
         distinct = {text_hash(text): text for text in references}
         hashes = sorted(distinct)
         name = value_hash([self.fingerprint, hashes], digits=32)
@@ -123,30 +123,30 @@ class CosineMeasure:
         return facts
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: only the words of references must be known to the model."""
+        """Do nothing: the model only needs to know the references' words."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Return scores per task (f1 is the cosine), embedding every distinct answer once. Needs ``prepare`` first."""
+        """Score each task (f1 is the cosine), embedding each distinct answer once. Call ``prepare`` first."""
         distinct = list(dict.fromkeys(text for task in tasks for text in task.answers))
         vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
         scores = []
         for task in tasks:
             references = self._vectors(task.references).T
-            # One product per answer, since its last bits must not depend on other answers.
+            # One product per answer, because its last bits must not depend on other answers.
             cosines = np.stack([vectors[text] @ references for text in task.answers])
             none = np.full_like(cosines, np.nan)
             scores.append(Scores(none, none, cosines))
         return scores
 
     def norm(self, texts: Sequence[str]) -> float:
-        """Return the length of the mean of the references' embeddings. Needs ``prepare`` first."""
+        """Return the length of the mean of the references' embeddings. Call ``prepare`` first."""
         return float(np.linalg.norm(self._vectors(texts).astype(np.float64).mean(axis=0)))
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
         return np.stack([self._references[text_hash(text)] for text in texts])
 
     def _embedded(self, texts: Sequence[str]) -> np.ndarray:
-        """Return unit vectors [n, dimension], float32; zeros for blank texts."""
+        """Return unit vectors [n, dimension], float32; zeros for texts without visible characters."""
         from ragrelay.scoring.workers import single_core_workers
 
         def embed(batch: Sequence[str]) -> np.ndarray:
@@ -163,7 +163,7 @@ class CosineMeasure:
 
 
 def _read(path: Path, hashes: Sequence[str]) -> dict[str, np.ndarray]:
-    """Read the vectors of ``hashes``, by text_hash. Raises one of UNREADABLE for a file that has changed."""
+    """Read the vectors for ``hashes``, keyed by text_hash. Raises one of UNREADABLE if the file has changed."""
     check_hashes(path, whole=True)
     with np.load(path, allow_pickle=False) as kept:
         names, vectors = kept["text_hash"].tolist(), kept["vectors"]

@@ -5,12 +5,12 @@ from ragrelay.scoring.squad import exact_match
 
 
 class ExactMatch(GoldPairScorer):
-    """1 if the answer equals the gold answer after SQuAD's normalisation, else 0."""
+    """1 if the answer equals the gold answer after SQuAD's normalisation, otherwise 0."""
 
     def decisive(self) -> dict[str, object]:
-        """Return the version of the normalisation."""
+        """Return the normalisation's version."""
         return {"kind": "exact_match", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Compare texts as SQuAD's evaluation normalises them."""
+        """Compare texts after SQuAD's normalisation."""
         return exact_match

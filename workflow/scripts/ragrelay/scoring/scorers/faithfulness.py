@@ -1,4 +1,4 @@
-"""Score answers by whether they follow from their own context."""
+"""Score answers by whether their own context supports them."""
 
 from typing import Literal
 
@@ -20,11 +20,11 @@ class Faithfulness(JudgeScorer):
     prompt: Name = Field("faithfulness", description="Name of a template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
-        """Return the context's passages, and the sentence."""
+        """Return the placeholders for the context's passages and the sentence."""
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
-        """Return the words for yes and no."""
+        """Return yes and no."""
         return ["yes", "no"]
 
     def size(self, case: JudgeCase) -> int:
@@ -32,12 +32,12 @@ class Faithfulness(JudgeScorer):
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return one question per sentence; none without a context."""
+        """Return one question per sentence; none if there is no context."""
         if not case.passages:
             return []
         texts = [sentence.text for sentence in case.read_sentences()]
         return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the mean share of yes; null without a sentence."""
+        """Return the mean share of yes; null without sentences."""
         return [pl.col("shares").list.get(0).mean().alias("f1")]

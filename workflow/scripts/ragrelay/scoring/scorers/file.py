@@ -1,4 +1,4 @@
-"""Take scores of answers from a file, made by people or by another program."""
+"""Read scores that people or another program gave the answers, from a file."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -11,7 +11,7 @@ from ragrelay.base.settings import DatasetFile, Text, file_of
 from ragrelay.scoring.scorer import Scorer
 
 SET: Literal["given"] = "given"
-"""The name of the set of references."""
+"""The reference set's name."""
 
 
 class File(Scorer):
@@ -22,7 +22,7 @@ class File(Scorer):
 
     references: Literal["given"] = Field(  # type: ignore[assignment]
         SET,
-        description="Name of the only reference set; its references exist only in the minds of the people who scored.",
+        description="Name of the only reference set; its references exist only in the minds of those who scored.",
     )
     path: DatasetFile = Field(
         description="The file (`{dataset}` stands for the dataset's name): CSV, TSV, JSON or Parquet with `qid` "
@@ -33,16 +33,16 @@ class File(Scorer):
     )
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
         [0.0, 1.0],
-        description="The worst and the best value, which become 0 and 1; `[6, 1]` if 1 is the best grade.",
+        description="The worst and the best value, which become 0 and 1; e.g. `[6, 1]` if 1 is the best grade.",
     )
     measure: Text | None = Field(
         None,
-        description="The measure to read from a file with several; for nuggetizer's assignments the score to "
-        "compute, such as `vital_strict` (`value` of kind `nuggets`).",
+        description="The measure to read from a file with several; for nuggetizer's assignments, the score to "
+        "compute, such as `vital_strict` (key `value` of kind `nuggets`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the scale, and that each dataset of the grid has a readable file whose scores have a place."""
+        """Check the scale, and that each dataset in the grid has a readable file whose scores fit the grid."""
         super().check(place, study)
         if self.scale[0] == self.scale[1]:
             raise InputError(f"{place}.scale'", str(self.scale), "the worst value, then the best one")
@@ -50,11 +50,11 @@ class File(Scorer):
             self.rows(dataset, study.grid, study.folder)
 
     def file(self, dataset: str) -> str:
-        """Return the file of a dataset's scores."""
+        """Return the path of a dataset's score file."""
         return file_of(self.path, dataset)
 
     def cells(self, grid: Any) -> dict[str, list[Any]]:
-        """Return the fields of score_files.ScoreCells."""
+        """Return the grid as the fields of score_files.ScoreCells."""
         return {
             "generators": grid.generators,
             "retrievers": grid.retrievers,
@@ -64,7 +64,7 @@ class File(Scorer):
         }
 
     def rows(self, dataset: str, grid: Any, folder: Path = Path()) -> Any:
-        """Return the scores in a dataset's file, with their cells (score_files.ROWS)."""
+        """Return a dataset's scores from its file, with their cells (score_files.ROWS)."""
         from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 
         low, high = self.scale

@@ -7,19 +7,19 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Length(PairScorer):
     """Number of words in the answer, whatever the reference.
 
-    Words are between blanks. It is what other measures may really follow.
+    Words are separated by whitespace. Use it to see whether another measure mainly rewards length.
     """
 
     bounded = False
 
     def decisive(self) -> dict[str, object]:
-        """Return the kind: nothing else decides."""
+        """Return the kind; nothing else affects the scores."""
         return {"kind": "length"}
 
     def words(self) -> Tokens:
-        """Return words between blanks."""
+        """Return the function for words separated by whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Count the words of the answer."""
+        """Count the answer's words."""
         return lambda answer, _: float(len(answer.split()))

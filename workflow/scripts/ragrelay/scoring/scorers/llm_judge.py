@@ -14,7 +14,7 @@ HIGHEST = 3
 """The best grade."""
 PROMPTS = {"yes_no": "answer_yes_no", "grades": "answer_grades"}
 ALONE = "_alone"
-"""Ending of the names of templates without references."""
+"""Suffix of the names of templates without references."""
 
 
 class LlmJudge(JudgeScorer):
@@ -23,30 +23,30 @@ class LlmJudge(JudgeScorer):
 
     references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
         "judged",
-        description="What the judge is shown with the answer: `judged`, the best of the dataset's judged passages at "
-        "or above a grade, `gold`, the query's gold answers, or `none`.",
+        description="What the judge sees besides query and answer: `judged`, the best of the dataset's judged passages "
+        "at or above a grade, `gold`, the query's gold answers, or `none`.",
     )
     best: int = Field(
         3,
         ge=1,
         description="How many references the judge sees: those with the highest label, ties broken by docno.",
     )
-    scale: Literal["yes_no", "grades"] = Field("yes_no", description="Yes or no, or grades from 0 to 3.")
+    scale: Literal["yes_no", "grades"] = Field("yes_no", description="Judge by yes or no, or by grades from 0 to 3.")
     prompt: Name | None = Field(  # type: ignore[assignment]
         None,
         description="Name of a template in `config/judge_prompts/`; by default `answer_yes_no` or `answer_grades`, "
-        "or with `references: none` the templates whose names end in `_alone`.",
+        "to which `references: none` adds the suffix `_alone`.",
     )
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Fill in the template of the scale."""
+        """Fill in the default template for the scale."""
         filled = super().completed(definition, folder)
         ending = ALONE if filled.get("references") == "none" else ""
         return {**filled, "prompt": filled.get("prompt") or PROMPTS[filled.get("scale", "yes_no")] + ending}
 
     def placeholders(self) -> set[str]:
-        """Return query, answer and, if the judge gets them, references."""
+        """Return query, answer and, if the judge sees them, references."""
         return {"query", "answer"} | ({"references"} if self.references != "none" else set())
 
     def words(self) -> list[str]:
@@ -60,7 +60,7 @@ class LlmJudge(JudgeScorer):
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the share of yes, or the mean of the grades weighted by their shares; 0 for an empty answer."""
+        """Return the share of yes, or the grades' mean weighted by their shares; 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

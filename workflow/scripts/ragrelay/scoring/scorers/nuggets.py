@@ -1,4 +1,4 @@
-"""Score answers by the nuggets that they state."""
+"""Score answers by the nuggets that they support."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from ragrelay.scoring.nugget_lists import read_nuggets
 from ragrelay.scoring.nugget_scores import WEIGHTS, WORDS, nugget_score
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
-"""Keys of lists that a generator writes."""
+"""Keys about lists that a generator writes."""
 
 
 class Nuggets(JudgeScorer):
@@ -24,7 +24,7 @@ class Nuggets(JudgeScorer):
     likeliest of the words support, partial and none counts."""
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
-        "nuggets", description="Name of the only reference set, which consists of nugget lists and not of passages."
+        "nuggets", description="Name of the only reference set, which consists of nugget lists instead of passages."
     )
     prompt: Name = Field(
         "nuggets", description="Name of a template in `config/judge_prompts/` that asks about a nugget and an answer."
@@ -32,7 +32,7 @@ class Nuggets(JudgeScorer):
     value: Literal["vital_strict", "vital_lenient", "all_strict", "all_lenient", "weighted_strict",
                    "weighted_lenient"] = Field(
         "vital_strict",
-        description="Which score counts: `strict` gives credit only for support, `lenient` also half credit for "
+        description="Which score to use: `strict` gives credit only for support, `lenient` also half credit for "
         "partial support; `vital` counts only vital nuggets, `all` counts all nuggets equally, `weighted` "
         "counts okay nuggets half.",
     )  # fmt: skip
@@ -43,34 +43,34 @@ class Nuggets(JudgeScorer):
         "text, vital. Queries without a list have no score.",
     )
     written_by: Name | None = Field(
-        None, description="Instead of `path`: name of the generator that writes the lists, with `engine: vllm`."
+        None, description="Instead of `path`, the name of a generator that writes the lists; needs `engine: vllm`."
     )
     retriever: Name | None = Field(
         None,
-        description="A retriever in the grid whose passages the lists are based on; by default, the dataset's judged "
-        "passages are used.",
+        description="A retriever in the grid whose passages the lists are based on; by default they are based on the "
+        "dataset's judged passages.",
     )
     least_label: int | None = Field(
         None,
-        description="Lowest label of the judged passages that lists are written from; by default the dataset's "
-        "lowest reference grade.",
+        description="Lowest label of the judged passages that lists are based on; by default the dataset's lowest "
+        "reference grade.",
     )
     depth: int = Field(
-        50, ge=1, description="Number of passages that a query's list is written from: the best by label or by rank."
+        50, ge=1, description="Number of passages that a query's list is based on: the best by label or by rank."
     )
     window: int = Field(10, ge=1, description="Passages per prompt. Each further prompt also contains the list so far.")
     most: int = Field(30, ge=1, le=100, description="Maximum nuggets in a list.")
     list_tokens: int = Field(
         1024,
         ge=16,
-        description="Maximum length of a list in tokens. A list that is cut at this length is written once more with "
-        "twice the length; if it is cut again, only its complete nuggets count, and the page gives the number of such "
-        "lists.",
+        description="Maximum length of a list in tokens. A list that is cut at this length is generated once more with "
+        "twice the length; if it is cut again, only its complete nuggets count, and the page reports the number of "
+        "such lists.",
     )
     list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that lists come from a readable file, or that a generator and passages are set."""
+        """Check that lists come from a readable file, or else that a generator and its passages are set."""
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
@@ -92,27 +92,27 @@ class Nuggets(JudgeScorer):
             raise InputError(f"{place}.least_label'", "a key without effect", "no retriever")
 
     def file(self, dataset: str) -> str:
-        """Return the file of a dataset's nuggets."""
+        """Return the path of a dataset's nugget file."""
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, object]:
-        """Return the passages from which lists are written, as arguments of questions.nuggets.topics.read_topics."""
+        """Return which passages lists are based on, as arguments of questions.nuggets.topics.read_topics."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
-        """Return the limits of a list, as fields of questions.nuggets.writing.Limits."""
+        """Return a list's limits, as fields of questions.nuggets.writing.Limits."""
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """Return the generator that judges answers, and the generator that writes lists."""
+        """Return the generator that judges answers and, if there is one, the generator that writes lists."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
-        """Return the template's fields for query, answer and nugget."""
+        """Return the placeholders for query, answer and nugget."""
         return {"query", "answer", "nugget"}
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """Return the lists of nuggets, which other rules make."""
+        """Return the file of nugget lists, which other rules write."""
         return ["<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"]
 
     def words(self) -> list[str]:
@@ -120,11 +120,11 @@ class Nuggets(JudgeScorer):
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return the largest number of nuggets that a list may have, with a dozen words each, all of them counting."""
+        """Return as many nuggets as a list may have, of a dozen words each, all of which count."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return the text of each nugget of a query, and whether it is vital."""
+        """Return the text of each of a query's nuggets, and whether it is vital."""
         nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
@@ -133,12 +133,12 @@ class Nuggets(JudgeScorer):
         return nuggets
 
     def size(self, case: JudgeCase) -> int | None:
-        """Return the number of nuggets that count; None, for no score, if there are none."""
+        """Return the number of nuggets that count; None (no score) if there are none."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return a question per nugget that counts. Questions about an empty answer have no texts and are not asked."""
+        """Return a question per nugget that counts. About an empty answer, questions have no texts and aren't sent."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         texts = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
         return [
@@ -148,5 +148,5 @@ class Nuggets(JudgeScorer):
         ]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the score, by the likeliest word for each nugget."""
+        """Return the score, based on the likeliest word for each nugget."""
         return [nugget_score(self.value, pl.col("shares").list.arg_max(), pl.col("item") == "vital").alias("f1")]

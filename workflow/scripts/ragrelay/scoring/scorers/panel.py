@@ -17,18 +17,18 @@ class Panel(Scorer):
     support of the mean over all judges and of every mean without one of them."""
 
     references: Text = Field(  # type: ignore[assignment]
-        "judged", description="What the judges compare answers with: the value of this key in their entries."
+        "judged", description="What the judges compare answers with; must equal this key in their entries."
     )
     of: Annotated[Unique[Name], Field(min_length=2)] = Field(
-        description="Names of the judges: scorers that ask a generator, or of kind `file`. Three or more are best. "
-        "They need not be in `grid.scorers`."
+        description="Names of the judges: scorers that ask a generator, or scorers of kind `file`. Three or more are "
+        "best. They don't have to be in `grid.scorers`."
     )
 
     def members(self) -> list[str]:
         return self.of
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the judges are scorers with scores from 0 to 1, with the panel's references and utility."""
+        """Check that the judges' scores are from 0 to 1, and that they share the panel's references and utility."""
         super().check(place, study)
         catalogue = study.config["scorers"]
         for name in self.of:

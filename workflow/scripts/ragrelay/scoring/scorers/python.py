@@ -1,4 +1,4 @@
-"""Score answers by a user's own function of an answer and a reference."""
+"""Score answers with your function of an answer and a reference."""
 
 import math
 from typing import Any, ClassVar
@@ -12,22 +12,22 @@ from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
 
 
 class Python(PairScorer, PairFunction):
-    """A function of yours that compares an answer with a reference; higher is better."""
+    """A function of yours that compares an answer with a reference; higher values are better."""
 
     results = "values"
     loads_model: ClassVar[bool] = True
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. Called with the "
-        "texts of an answer and a reference, and the `options`; returns a number, or a tuple of precision, "
+        description="`module:function`, in a file in the working folder or an installed module. It is called with the "
+        "texts of an answer and a reference, and the `options`, and returns a number, or a tuple of precision, "
         "recall and F1."
     )
 
     def decisive(self) -> dict[str, object]:
-        """Return the function, its module's file and its options."""
+        """Return the function, its module's code and its options."""
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 
     def pairs(self) -> Pairs:
-        """Return the function of many pairs. It raises InputError unless there is a finite value per pair."""
+        """Return the function for many pairs. It raises InputError unless there is a finite value for each pair."""
         place = f"scorer {self.function}"
         return lambda answers, references: [_checked(place, value) for value in self.called(place, answers, references)]
 

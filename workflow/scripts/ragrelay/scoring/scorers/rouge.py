@@ -1,4 +1,4 @@
-"""Score answers by ROUGE, with the library that papers report."""
+"""Score answers with ROUGE, using the library that papers report."""
 
 import functools
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
 class Rouge(PairScorer):
-    """ROUGE (Lin, 2004) by the package rouge-score, F1.
+    """ROUGE F1 (Lin, 2004), computed with the package rouge-score.
 
-    Overlap of words, of pairs of words, or longest common subsequence. Precision is over the answer's words, recall
-    over the reference's. Words are ASCII letters and digits alone: references or answers are refused if more than 5% of
-    their words have none, or if most words are cut at other letters. Source: Lin, ROUGE: A Package for Automatic
+    Overlap of words or word pairs, or longest common subsequence. Precision is relative to the answer's words, recall
+    to the reference's. Words consist of ASCII letters and digits only: references or answers are refused if more than
+    5% of their words have none, or if most words are cut at other letters. Source: Lin, ROUGE: A Package for Automatic
     Evaluation of Summaries, 2004.
     """
 
@@ -25,13 +25,13 @@ class Rouge(PairScorer):
     as_published: ClassVar[bool] = True
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
-        description="The units that are compared: words, word pairs, or the longest common subsequence. Time for the "
-        "latter grows with the product of the texts' lengths: 12 seconds for two texts of a million characters."
+        description="What to compare: words, word pairs, or the longest common subsequence. The time for the latter "
+        "grows with the product of the texts' lengths: 12 seconds for two texts of a million characters."
     )
-    stemmer: bool = Field(False, description="Compare Porter's stems.")
+    stemmer: bool = Field(False, description="Compare Porter stems instead of words.")
 
     def decisive(self) -> dict[str, object]:
-        """Return its keys and the library's version."""
+        """Return the scorer's keys and the library's version."""
         return {
             "kind": "rouge",
             "rouge-score": metadata.version("rouge-score"),
@@ -40,18 +40,18 @@ class Rouge(PairScorer):
         }
 
     def words(self) -> Tokens:
-        """Return the package's words."""
+        """Return the package's function."""
         from rouge_score import tokenizers
 
         tokens: Tokens = tokenizers.DefaultTokenizer(False).tokenize
         return tokens
 
     def pair(self) -> Pair:
-        """Return precision, recall and F1 of a pair."""
+        """Compute precision, recall and F1 for a pair."""
         from rouge_score import rouge_scorer, scoring, tokenizers
 
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]
-            """A tokenizer that splits every text once, for all its pairs."""
+            """A tokenizer that splits each text only once for all its pairs."""
 
             tokenize = functools.lru_cache(maxsize=1 << 14)(
                 lambda self, text: tokenizers.DefaultTokenizer.tokenize(self, composed(text))
@@ -65,7 +65,7 @@ class Rouge(PairScorer):
             return rouge.precision, rouge.recall, rouge.fmeasure
 
         def longest(answer: str, reference: str) -> tuple[float, float, float]:
-            """Return what the package computes, without its table of gigabytes for long texts."""
+            """Return the package's result without its table, which takes gigabytes for long texts."""
             ours, theirs = tokenizer.tokenize(answer), tokenizer.tokenize(reference)
             if not ours or not theirs:
                 return 0.0, 0.0, 0.0
@@ -77,14 +77,14 @@ class Rouge(PairScorer):
 
 
 FREQUENT = 64
-"""Occurrences above which a word's bits are kept, since the bits of all words would fill the memory."""
+"""Number of occurrences above which a word's bits are stored; all words' bits would fill the memory."""
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence, with a row of the table in the bits of a number.
+    """Return the length of the longest common subsequence; a row of the table is stored in the bits of an integer.
 
-    Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. Time grows with the product of the
-    lengths, but is about a hundred times less than with a table: 10^5 words each take seconds.
+    Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. The time grows with the product of the
+    lengths, but is about a hundredth of the time with a table: 10^5 words each take seconds.
     """
     places: dict[str, list[int]] = {word: [] for word in set(one) & set(other)}
     shared = [word for word in one if word in places]
@@ -103,7 +103,7 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _bits(places: Sequence[int], length: int) -> int:
-    """Return the number with a bit at each of ``places``, all below ``length``."""
+    """Return the integer with a bit set at each of ``places``, all below ``length``."""
     bits = bytearray(length // 8 + 1)
     for place in places:
         bits[place >> 3] |= 1 << (place & 7)

@@ -10,7 +10,7 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 
 CITED, UNCITED = "cited", "uncited"
 WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
-"""The weight of each word: TREC RAG's weights of full, partial and no support."""
+"""The weight of each word: TREC RAG's weights for full, partial and no support."""
 
 
 class Support(JudgeScorer):
@@ -23,12 +23,13 @@ class Support(JudgeScorer):
         "context", description="The passages in the answer's context; `[1]` is the first in the prompt."
     )
     citations: Literal["first", "all"] = Field(
-        "first", description="If a sentence has several citations, only the `first`, as in TREC RAG, or `all` together."
+        "first",
+        description="Which of a sentence's citations to use: only the `first`, as in TREC RAG, or `all` together.",
     )
     prompt: Name = Field("support", description="Name of a template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
-        """Return the cited passages, and the sentence."""
+        """Return the placeholders for the cited passages and the sentence."""
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
@@ -40,9 +41,9 @@ class Support(JudgeScorer):
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return a question per sentence; none without a context.
+        """Return a question per sentence; none if there is no context.
 
-        It has no texts, and is not asked, for a sentence that cites no passage of the context.
+        If a sentence doesn't cite any passage in the context, its question has no texts and isn't sent.
         """
         if not case.passages:
             return []
@@ -57,7 +58,7 @@ class Support(JudgeScorer):
     def measured(self) -> list[pl.Expr]:
         """Return precision (null without a citation), recall (null without a sentence) and f1, their harmonic mean.
 
-        f1 is 0 for an answer that cites nothing.
+        f1 is 0 for an answer that doesn't cite anything.
         """
         shares = [pl.col("shares").list.get(place) * worth for place, worth in enumerate(WORTH.values())]
         support = pl.when(pl.col("item").is_not_null()).then(pl.sum_horizontal(shares).fill_null(0.0))

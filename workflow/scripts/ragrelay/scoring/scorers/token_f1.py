@@ -6,16 +6,16 @@ from ragrelay.scoring.squad import token_f1
 
 
 class TokenF1(GoldPairScorer):
-    """Word F1 after SQuAD's normalisation."""
+    """F1 of shared words after SQuAD's normalisation."""
 
     def decisive(self) -> dict[str, object]:
-        """Return the version of the normalisation."""
+        """Return the normalisation's version."""
         return {"kind": "token_f1", "numerics": SQUAD}
 
     def words(self) -> Tokens:
-        """Return words between blanks."""
+        """Return the function for words separated by whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Compare words as SQuAD's evaluation normalises them."""
+        """Compare words after SQuAD's normalisation."""
         return token_f1
