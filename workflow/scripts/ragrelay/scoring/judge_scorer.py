@@ -61,8 +61,8 @@ class JudgeScorer(Scorer):
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
     prefix: str = Field(
         "",
-        description="Text that the reply must begin with, before the word. A template without chat can end with "
-        "this text instead, which takes one pass over the prompt instead of one per word.",
+        description="Text that the reply must begin with, before the word. With `chat: false`, the template can end "
+        "with this text instead, which takes one pass over the prompt instead of one per word.",
     )
     bias_checks: int = Field(
         0,
