@@ -9,7 +9,7 @@ from a_lab.words import words
 
 
 class Brevity(PairScorer):
-    """1 for an answer with at most ``most`` words, and less for a longer answer."""
+    """1 for an answer with at most ``most`` words, and less for longer answers."""
 
     most: int = Field(20, ge=1, description="Maximum words in a short answer.")
 
