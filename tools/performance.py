@@ -111,7 +111,7 @@ def _provenance(result: Mapping[str, Any]) -> str:
     if result.get("date"):
         said.append(f"{result['date']}, commit {result['commit']}")
     if "seconds" in result:
-        said.append(f"{result['seconds']} s in all")
+        said.append(f"{result['seconds']} s in total")
     command = f"`{result['command']}`" if "command" in result else ""
     return ". ".join([command, *said] if command else said) + "."
 

@@ -54,7 +54,7 @@ def test_table(performance: ModuleType) -> None:
     assert "| ours \\| theirs | 1.25× (1.1 to 1.4) | ≥ 1.3: **missed** |" in lines
     assert "| difference | 2.0e-06 | ≤ 1e-5: reached |" in lines
     assert "| answers | 54,000 |  |" in lines
-    assert "`python benchmarks/some_speed.py`. A chip, 2 cores, 8 GiB. polars 2.1. 12 s in all." in lines
+    assert "`python benchmarks/some_speed.py`. A chip, 2 cores, 8 GiB. polars 2.1. 12 s in total." in lines
 
 
 def test_plain_and_nested_numbers_are_figures_too(performance: ModuleType) -> None:
