@@ -64,7 +64,7 @@ def test_a_study_in_which_nothing_could_be_changed_says_so(tmp_path: Path) -> No
     part = AnnexPart([shown], Interventions().page_part, Interventions.template, Interventions.link)
     page = render_page(replace(read_whole(**write_study(tmp_path / "study")), parts=[part]))
     assert "No context could be changed" in page
-    assert "swap on bm25, k = 3: no query whose judgements have" in page
+    assert "Intervention “swap” on bm25, k = 3: nothing to compare" in page
     draw_interventions(shown, tmp_path)
     assert (tmp_path / "intervention_places_demo_demo-lm_minilm.svg").stat().st_size > 0
 
@@ -97,7 +97,7 @@ def test_the_table_shows_slopes_in_one_unit() -> None:
     first = effects.to_dicts()[0]
     assert row["per 0.1 nDCG"].startswith(f"{first['slope'] / 10:.3f}")
     assert row["relay, per 0.1 nDCG"] == "0.020 [0.010, 0.030]"
-    assert row["place"] == "overall" and len(table.rows) == effects.height
+    assert row["position"] == "overall" and len(table.rows) == effects.height
     few = effects.with_columns(relay_reason=pl.lit("6 of 24 queries have contexts that differ, 20 needed"))
     remark = effect_table(study_of(few)).rows[0][titles.index("remark")]
     assert remark.endswith("relay: 6 of 24 queries have contexts that differ, 20 needed")

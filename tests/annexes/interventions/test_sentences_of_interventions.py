@@ -53,18 +53,20 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
     said = effect_sentences(study_of(STATES[state]))
     for row in STATES[state].filter(part="overall", references="lenient").to_dicts():
         (of_k,) = [
-            one for one in said if one.startswith(f"{row['intervention']} on bm25") and f"), k = {row['k']}: " in one
+            one
+            for one in said
+            if one.startswith(f"Intervention “{row['intervention']}” on bm25") and f"), k = {row['k']}: " in one
         ]
         rest = row["n_queries"] - row["n"]
         effect = ends(row["effect"], None if row["low"] is None else (row["low"], row["high"]))
         assert f"by {effect} " in of_k
-        assert f"over the {row['n']} of {row['n_queries']} queries" in of_k
-        assert (f"; the other {rest} are not used here" in of_k) == (rest > 0)
+        assert f" the {row['n']} of {row['n_queries']} queries" in of_k
+        assert (f"; the other {rest} queries don’t count" in of_k) == (rest > 0)
         assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
-            (of_slope,) = [one for one in said if one.startswith(f"{row['intervention']} on") and ", per 0.1" in one]
+            (of_slope,) = [one for one in said if f"“{row['intervention']}” on" in one and ": per 0.1" in one]
             slope, low, high = (row[name] and row[name] / 10 for name in ("slope", "slope_low", "slope_high"))
-            assert f"at k = {row['k']} {ends(slope, None if low is None else (low, high))}" in of_slope
+            assert f"{ends(slope, None if low is None else (low, high))} at k = {row['k']}" in of_slope
             fallen = of_slope.partition("would move the slope’s interval at k = ")[2].partition(" by ")[0]
             assert (str(row["k"]) in re.findall(r"\d+", fallen)) == (row["slope_stands"] is False)
 
@@ -75,11 +77,11 @@ def test_verdicts_on_unseen_references_and_places_say_if_one_query_undoes_them(s
     unseen = (pl.col("part") == "overall") & (pl.col("references") == "lenient-unseen")
     paired = (pl.col("part") == "first less last") & (pl.col("references") == "lenient")
     for rows, words in (
-        (unseen, "none of its contexts"),
+        (unseen, "in none of the contexts"),
         (paired, "at the first position minus the effect at the last"),
     ):
         for (name,), part in STATES[state].filter(rows).partition_by("intervention", as_dict=True).items():
-            [of_rows] = [one for one in said if one.startswith(f"{name} on bm25") and words in one]
+            [of_rows] = [one for one in said if one.startswith(f"Intervention “{name}” on bm25") and words in one]
             fallen = re.search(r"would overturn the verdict for ((?:(?: and )?k = \d+)+)\.", of_rows)
             found = re.findall(r"\d+", fallen[1]) if fallen else []
             assert found == [str(row["k"]) for row in part.to_dicts() if row["stands"] is False]
@@ -91,16 +93,16 @@ def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
     said = effect_answer(study_of(STATES[state])).strong
     first, *rest = said.split("; ")
     short = {"better": "better", "more": "better", "worse": "worse", "less": "worse", "no difference": "equivalent",
-             "as much": "equivalent", "we do not know": "other", "too few queries": "too few"}  # fmt: skip
-    sentences = {"We do not know": "other", "Too few": "too few", "answer better": "better", "does more for": "better",
-                 "answer worse": "worse", "does less": "worse", "beyond the margin": "equivalent",
-                 "as much for": "equivalent"}  # fmt: skip
+             "as much": "equivalent", "undecided": "other", "too few queries": "too few"}  # fmt: skip
+    sentences = {"undecided": "other", "Too few": "too few", "answer better": "better", "answer more": "better",
+                 "answer worse": "worse", "answer less": "worse", "beyond the margin": "equivalent",
+                 "as much as": "equivalent"}  # fmt: skip
     word = next(word for text, word in sentences.items() if text in first)
     known = dict.fromkeys(re.findall(r"\d+", first.split("at k = ")[1].split(" with ")[0]), word)
     for clause in rest:
-        parts = re.fullmatch(r"at k = ((?:\d+(?:, | and )?)+) (\D+)", clause)
+        parts = re.fullmatch(r"(\D+) at k = ((?:\d+(?:, | and )?)+)", clause)
         assert parts, clause
-        ks, text = parts.groups()
+        text, ks = parts.groups()
         known |= dict.fromkeys(re.findall(r"\d+", ks), short[text])
     of_first = {str(row["k"]): row["verdict"] for row in rows if row["intervention"] == rows[0]["intervention"]}
     decided = ("better", "worse", "equivalent", "too few")
@@ -112,19 +114,20 @@ def test_several_verdicts_share_a_title() -> None:
     words = {1: "worse", 3: "better"}
     mixed = frame.with_columns(verdict=pl.col("k").replace_strict(words, return_dtype=pl.String))
     better = "Replacing a non-relevant passage with a relevant one makes the answer better at k = 3 with bm25"
-    assert effect_answer(study_of(mixed)).strong == f"{better}; at k = 1 worse"
+    assert effect_answer(study_of(mixed)).strong == f"{better}; worse at k = 1"
     unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "too few queries"))
-    assert effect_answer(study_of(unknown)).strong == f"{better}; at k = 1 too few queries"
+    assert effect_answer(study_of(unknown)).strong == f"{better}; too few queries at k = 1"
     unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "undecided"))
-    assert effect_answer(study_of(unknown)).strong == f"{better}; at k = 1 we do not know"
+    assert effect_answer(study_of(unknown)).strong == f"{better}; undecided at k = 1"
 
 
 def test_contexts_that_have_nothing_to_compare_are_told() -> None:
     """A context of one passage has no other; and without any effect, each k is named."""
-    own = "no query with a relevant and a non-relevant passage in the top 1 has answers to compare."
-    assert effect_sentences(study_of(STATES["left-out"]))[-1] == f"without on bm25, k = 1: {own}"
+    own = "there are no answers to queries with a relevant and a non-relevant passage in the top 1."
+    last = effect_sentences(study_of(STATES["left-out"]))[-1]
+    assert last == f"Intervention “without” on bm25, k = 1: nothing to compare, because {own}"
     assert not any("to compare" in text for text in effect_sentences(study_of(STATES["worse"])))
     every = effect_sentences(study_of(STATES["none"]))
     assert [text.partition(":")[0] for text in every] == [
-        f"{name} on bm25, k = {k}" for name in DEFINITIONS for k in (1, 3)
+        f"Intervention “{name}” on bm25, k = {k}" for name in DEFINITIONS for k in (1, 3)
     ]

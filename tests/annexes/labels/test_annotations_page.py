@@ -72,12 +72,12 @@ def cost() -> pl.DataFrame:
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
     told = label_sentences(study(table()))
     assert told[0] == (
-        "The best source’s lead over the next in following utility is significant in 1 of 2 columns (dataset · "
-        "generator · retriever), after Holm’s correction: erag in demo · lm · bm25."
+        "The source whose labels correlate best with utility has a significant lead over the runner-up in 1 of 2 "
+        "columns (dataset · generator · retriever), after Holm’s correction: erag in demo · lm · bm25."
     )
     assert told[1] == (
-        "demo · lm · bm25, utility: erag (precision) 0.600 [0.500, 0.700] and qrels (nDCG) 0.550 [0.450, 0.650]; "
-        "erag’s lead over qrels is significant."
+        "demo · lm · bm25: Kendall’s tau with utility is 0.600 [0.500, 0.700] for erag (precision) and 0.550 [0.450, "
+        "0.650] for qrels (nDCG); erag’s lead over qrels is significant."
     )
     assert told[2].endswith("; qrels’s lead over erag is not significant.")
     assert [sentence.replace("utility", "P") for sentence in told[:3]] == told[3:], "P comes second"
@@ -118,18 +118,19 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         )
     )
     assert told[0] == (
-        "demo · lm, within queries over 2 retrievers, r between precision and P: erag 0.500 [0.400, 0.600] (above "
-        "zero) and undefined for p0 (all passages of a query have the same label)."
+        "demo · lm: within queries, over 2 retrievers, the correlation r between P and precision from a source’s "
+        "labels is 0.500 [0.400, 0.600] for erag (above zero) and undefined for p0 (all passages of a query have the "
+        "same label)."
     )
     assert told[1] == (
-        "demo · lm, choosing the context with the highest precision by a source’s labels, compared with a random "
-        "choice of 2 (made by p0): by mean P over up to 36 queries, P is better with erag (0.200 [0.100, 0.300]); it "
-        "is undecided with qrels (0.010 [0.100, 0.300]) (1 after Holm’s correction); mean utility changes by 0.500 "
-        "[0.100, 0.300] with erag."
+        "demo · lm: for each query, the context with the highest precision by a source’s labels is compared with a "
+        "random one of 2 (the null, p0). Verdicts on mean P over up to 36 queries: better with erag (0.200 [0.100, "
+        "0.300]); undecided with qrels (0.010 [0.100, 0.300]). 1 verdict is significant after Holm’s "
+        "correction. Mean utility changes by 0.500 [0.100, 0.300] with erag."
     )
-    of_utility = [sentence for sentence in told if ", utility: " in sentence]
-    assert of_utility[0].endswith("ahead of the null, p0: erag.")
-    assert of_utility[1].endswith("ahead of the null, p0: none; behind it: qrels.")
+    of_utility = [sentence for sentence in told if "tau with utility is" in sentence]
+    assert of_utility[0].endswith("; erag is significantly ahead of the null, p0.")
+    assert of_utility[1].endswith("; none is significantly ahead of the null, p0; qrels is significantly behind it.")
     shown = annotations.label_within_table(study(table(), annotation_within=pl.DataFrame(
         within, schema=schema_of(TABLES["annotation_within"])
     )))  # fmt: skip
@@ -167,28 +168,31 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
     shown = drawn(seed, tmp_path)
     told = label_sentences(shown)
     for quantity in ("utility", "P"):
-        columns = [one for one in told if f", {quantity}: " in one]
+        columns = [one for one in told if f"tau with {quantity} is" in one]
         (counted,) = [
-            one for one in told if re.match("No lead is significant|The best source", one) and f"{quantity} " in one
+            one for one in told if re.match("No lead is significant|The source whose", one) and f"{quantity} " in one
         ]
         significant = sum("is significant;" in one for one in columns)
         assert len(columns) == 2
         assert counted.startswith(
-            "No lead is significant: in none of 2 " if not significant else "The best source’s lead over the next"
+            "No lead is significant: in none of 2 " if not significant else "The source whose labels correlate best"
         )
-        assert not significant or f"is significant in {significant} of 2 columns" in counted
+        assert not significant or f"over the runner-up in {significant} of 2 columns" in counted
         for one in columns:
             values = {name: float(value.replace("−", "-"))
-                      for name, value in re.findall(r"(\w+) \(precision\) (−?[\d.]+)", one)}  # fmt: skip
+                      for value, name in re.findall(r"(−?[\d.]+) \[[^]]*\] for (\w+) \(precision\)", one)}  # fmt: skip
             first, second = re.findall(r"(\w+)’s lead over (\w+)", one)[0]
             assert values[first] >= values[second] >= min(values.values()) and len(values) == 3
-            ahead, behind = (re.findall(rf"{word}[^;:]*: ([^;.]+)", one) for word in ("ahead of the null", "behind it"))
+            ahead, behind = (
+                re.findall(rf"; ([^;]+) (?:is|are) significantly {word}", one) for word in ("ahead", "behind")
+            )
             for names, sign in ((ahead, 1), (behind, -1)):
                 for name in re.findall(r"erag|qrels", " ".join(names)):
                     assert sign * (values[name] - values["p0"]) > 0
             assert second != "p0" or "is significant;" not in one or first in ahead[0]
             assert first != "p0" or "is significant;" not in one or second in behind[0]
-    spoken = re.findall(rf"(\w+) {NUMBERS} \((above zero|below zero|undecided)\)", told[0])
+    within = re.findall(rf"{NUMBERS} for (\w+) \((?:sign )?(above zero|below zero|undecided)\)", told[0])
+    spoken = [(name, *numbers, word) for *numbers, name, word in within]
     for clause in told[1].split("; "):
         word = re.search("better|worse|undecided", clause)
         found = re.findall(rf"(\w+) \({NUMBERS}\)", clause)
@@ -236,7 +240,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     warning = "demo: results from qrels’s labels depend on a judge"
     first, section = page.index(warning), page.index('id="annotations"')
     assert first < section < page.rindex(warning), "on the first screen, and where it is shown"
-    opening = "demo, agreement with human labels (people), Cohen’s κ: qrels 0.10 [0.00, 0.20]."
+    opening = "demo: agreement with human labels (people), measured by Cohen’s κ, is 0.10 [0.00, 0.20] for qrels."
     assert page.index(opening) < page.index('<div class="lead"'), "the page of a study with judges opens with it"
     assert page.rindex(opening) > section, "and so does the part on labels"
     assert "Agreement with human labels" in page and "annotations1-annotation_agreement" in page

@@ -218,11 +218,13 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     assert trust_warnings(replace(shown, trust=JudgeTrust())) == []
     assert len(trust_warnings(replace(shown, trust=JudgeTrust(1.0)))) == 3
     (agreement,) = agreement_sentences(shown)
-    assert agreement.startswith("d, agreement with human labels (people), Cohen’s κ: grades ")
+    assert agreement.startswith("d: agreement with human labels (people), measured by Cohen’s κ, is ")
     told = trust_sentences(shown)
-    assert told[0].startswith("llm asks g about passages for answers that it wrote itself")
+    assert told[0].startswith("llm uses g to judge passages for answers from the same model")
     assert "random sample of all queries (agreement.random_sample)" in told[1]
-    assert told[2].startswith("People label only 20 queries. With fewer than 50, prediction-powered intervals are too")
+    assert told[2].startswith(
+        "Human labels exist for only 20 queries. With fewer than 50, prediction-powered intervals are too"
+    )
     many = shown.tables["annotation_powered"].with_columns(n=pl.lit(50, pl.Int64))
     enough = replace(shown, tables={**shown.tables, "annotation_powered": many})
     assert trust_sentences(enough) == [*told[:2], *told[3:]]

@@ -130,7 +130,7 @@ def test_labels_say_what_the_scores_say_and_are_approved(make: Callable[[], Meas
     if better:
         ordered = sorted(better, key=lambda name: -better[name].mean())
         most = better[ordered[0]]
-        claim = f"{joined(ordered)} better {ends(most.mean(), between(most))} {ordered[0]} {len(most)}"
+        claim = f"{joined(ordered)} better higher {ends(most.mean(), between(most))} {ordered[0]} {len(most)}"
     fallen = [name for name in sorted(better, key=lambda name: -better[name].mean()) if undone(better[name], "better")]
     agree([answer], [f"{claim} {measured.name} lm {remark(fallen)}"], names)
     approve(APPROVED / f"{make.__name__}.txt", [answer, *said])
@@ -179,7 +179,7 @@ def labels_said(measured: Measured, shown: AnnotationStudy, columns: Any) -> Ite
     cautious t, Holm; and what is over queries: descending, largest k, first references."""
     rankings, k, said = measured.rankings, max(measured.grid["k"]), [measured.name, "lm"]
     within = {source: within_said(columns, source, rankings, shown) for source in ("qrels", "length")}
-    of_r = [f"{source} {ends(r, pair)} {word}" for source, (r, pair, word) in within.items()]
+    of_r = [f"{ends(r, pair)} {source} {word}" for source, (r, pair, word) in within.items()]
     yield joined([*said, len(rankings), *of_r, "undefined p0"])
     tested = {source: chosen_by(columns, source, rankings) for source in ("length", "qrels")}
     words = {source: word_of(values, *between(values)) for source, values in tested.items()}
@@ -192,7 +192,9 @@ def labels_said(measured: Measured, shown: AnnotationStudy, columns: Any) -> Ite
     kept = sum(value < 0.05 and words[one] in ("better", "worse") for one, value in zip(tested, p, strict=True))
     utility = {source: chosen_by(columns, source, rankings, 2) for source in tested}
     changed = [f"{ends(values.mean(), between(values))} {one}" for one, values in utility.items()]
-    yield joined([*said, kept, *changed, remark(one for one in tested if undone(tested[one], words[one]))])
+    yield joined(
+        [*said, kept, "significant", *changed, remark(one for one in tested if undone(tested[one], words[one]))]
+    )
     for place, quantity in ((2, "utility"), (1, "p")):
         yield from over_queries(measured, shown, columns, place, quantity, k)
 
@@ -242,7 +244,7 @@ def over_queries(
             taus[source] = float(stats.kendalltau(*pairs[source].T).statistic)
         ranked = sorted(taus, key=lambda one: -taus[one])
         of_tau = {row["source"]: row for row in rows.filter(retriever=retriever).to_dicts()}
-        named = [f"{one} {ends(taus[one], (of_tau[one]['low'], of_tau[one]['high']))}" for one in ranked]
+        named = [f"{ends(taus[one], (of_tau[one]['low'], of_tau[one]['high']))} {one}" for one in ranked]
         first, second = ranked[:2]
         lead = family[retriever]
         both = np.column_stack([pairs[first], pairs[second][:, 0]])
@@ -264,7 +266,7 @@ def over_queries(
         ahead += [first] if sure and second == "p0" and first not in ahead else []
         behind += [second] if sure and first == "p0" and second not in behind else []
         word = "significant" if sure else "not significant"
-        lead_of = f"{first} {second} {word} ahead p0 {joined(ahead)} {f'behind {joined(behind)}' if behind else ''}"
+        lead_of = f"{first} {second} {word} {joined(ahead)} ahead p0 {f'{joined(behind)} behind' if behind else ''}"
         said.append(f"{where} {retriever} {joined(named)} {lead_of}")
     sure_of = f"significant {len(significant)} {len(said)} {joined(significant)}"
     yield sure_of if significant else f"no lead significant none {len(said)}"
@@ -321,7 +323,7 @@ def test_trust_in_a_judge_says_what_the_labels_say_and_is_approved() -> None:
     changes = {check: changes_by_query(scores.filter(check=check)) for check in ("reversed", "swapped", "padded")}
     ps = multipletests([p_cautious(values, cautious=False) for values in changes.values()], method="holm")[1]
     done = {"reversed": "reverse order", "swapped": "another order", "padded": "padding 38"}
-    claims = [f"demo qrels grades {told}", "grades demo-lm", "", "12 fewer than 50 12 95% 90% 96%"]
+    claims = [f"demo qrels {told} grades", "grades demo-lm", "", "12 fewer than 50 12 95% 90% 96%"]
     for (check, values), p in zip(changes.items(), ps, strict=True):
         changed = scores.filter(check=check)["other_words"].mean()
         holm = "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -58,8 +58,8 @@ def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
     study = study_of([cell(50, {"nqc": 0.8}, 1, 3)])
     said = " ".join(prediction_sentences(study).sentences)
     row = study["prediction_best"].filter(target="p").to_dicts()[0]
-    assert "Worth using as a predictor of the quality P of the answer, in 1 of 1 cell (retriever and k): nqc" in said
-    assert f"ρ {row['rho']:.2f}; by chance the best of 4 predictors has {row['chance']:.2f}" in said
+    assert "In 1 of 1 cell (retriever and k), the best predictor of answer quality (P) is worth using: nqc" in said
+    assert f"ρ = {row['rho']:.2f}; the best of 4 predictors would reach {row['chance']:.2f} by chance" in said
     page = tmp_path / "predict.html"
     report_predictions("mine <script>", [study], page, notices=["A <notice>"])
     text = page.read_text(encoding="utf-8")
@@ -111,8 +111,8 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
     row = (
         study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge").row(0, named=True)
     )
-    said = [one for one in prediction_sentences(study).sentences if one.startswith("The same regression")]
-    assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "bm25, trained on other, where chance" in said[0]
+    said = [one for one in prediction_sentences(study).sentences if "the same regression" in one]
+    assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "for bm25 (trained on other). By chance" in said[0]
     page = tmp_path / "predict.html"
     report_predictions("mine", [study], page)
     assert "Regressions trained on another dataset" in page.read_text(encoding="utf-8")
@@ -120,11 +120,11 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
 
 def test_noise_is_not_worth_using() -> None:
     said = prediction_sentences(study_of([cell(30, {"nqc": 0.0}, 2, 3)])).sentences
-    assert said[1].startswith("No predictor of the quality P of the answer is worth using in any of 1 cell")
+    assert said[1].startswith("No predictor of answer quality (P) is shown to be worth using in any of 1 cell")
     few = prediction_sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).sentences
     assert few == [
-        "No predictor of the gain P − P₀ of a context could be tested (fewer than 10 queries).",
-        "No predictor of the quality P of the answer could be tested (fewer than 10 queries).",
+        "No predictor of the context’s gain (P − P₀) could be tested (fewer than 10 queries).",
+        "No predictor of answer quality (P) could be tested (fewer than 10 queries).",
     ]
 
 
@@ -133,9 +133,9 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     row = study["prediction_best"].filter(target="gain").to_dicts()[0]
     assert row["verdict"] == "not beyond P₀"
     gain = prediction_sentences(study).sentences[0]
-    assert gain.startswith("No predictor of the gain P − P₀ of a context is worth using in any of 1 cell")
-    assert "In 1 of 1 cell the best predictor follows the gain, but is not shown to add anything to P₀" in gain
-    assert f"An example is {row['predictor']} (bm25, k = 1): ρ {row['rho']:.2f} with the gain, " in gain
+    assert gain.startswith("No predictor of the context’s gain (P − P₀) is shown to be worth using in any of 1 cell")
+    assert "In 1 of 1 cell, the best predictor correlates with the gain but is not shown to add anything to P₀" in gain
+    assert f"For example, {row['predictor']} with bm25 at k = 1 has ρ = {row['rho']:.2f} with the gain " in gain
 
 
 def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
@@ -143,5 +143,7 @@ def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
     row = study["prediction_ensembles"].filter(target="gain", known="before generation", model="ridge").to_dicts()[0]
     assert row["p_value"] < 0.05 < row["p_given_p0"] and row["verdict"] == "not beyond P₀"
     said = next(one for one in prediction_sentences(study).sentences if "a ridge regression" in one)
-    assert f"For bm25 (ρ {number(row['given_p0'], 2)} with P given P₀" in said
-    assert "selective retrieval based on it, and its curve, may gain only from the noise in P₀" in said
+    assert f"For bm25 (ρ = {number(row['given_p0'], 2)} with P given P₀" in said
+    assert (
+        "Any gain from selective retrieval based on it, including its curve, may come only from the noise in P₀" in said
+    )

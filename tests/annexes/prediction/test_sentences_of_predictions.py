@@ -198,12 +198,12 @@ def test_predictions_say_what_the_scores_say_and_are_approved(
         better = p if p.mean() > p0.mean() else p0
         lost = [float((most - one).mean()) for one in (chosen, p, p0)]
         own = ends((chosen - better).mean(), between(chosen - better, cautious=False))
-        regrets.append(f"{retriever} {num(lost[0])} always {num(lost[1])} never {num(lost[2])} better {own}")
-    expected.append(f"above 0 {k} {joined(regrets)}")
+        regrets.append(f"{num(lost[0])} {retriever} {num(lost[1])} always {num(lost[2])} never better {own}")
+    expected.append(f"above 0 {k} oracle {joined(regrets)}")
     names = {*WORDS, *retrievers, *cells[0].predictors}
     found = of_predictions.prediction_sentences(study)
     agree(found.sentences, expected, names)
-    agree(found.limits, ["", "worth using", ""], WORDS)
+    agree(found.limits, ["", "zero-shot worth using", ""], WORDS)
     answers = [answer.sentence for answer in of_predictions.prediction_answers([study])]
     for target, answer in zip(("gain", "p"), answers, strict=True):
         words = table.filter(target=target)["verdict"].to_list()
@@ -235,7 +235,7 @@ def best_said(rows: list[dict[str, Any]]) -> str:
     worth, by_p0 = ([row for row in rows if row["verdict"] == word] for word in ("worth using", "not beyond P₀"))
 
     def p(value: float) -> str:
-        return "<0.001" if value < 0.001 else f"{value:.3f}"
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
     def shown(row: dict[str, Any]) -> str:
         return f"{row['predictor']} {row['retriever']} {row['k']} {num(row['rho'], 2)}"
@@ -245,14 +245,14 @@ def best_said(rows: list[dict[str, Any]]) -> str:
 
     more = str(len(worth) - 4) if len(worth) > 4 else ""
     said = (
-        f"worth using {len(worth)} {len(rows)} {joined(map(by_chance, worth[:4]))} {more}"
+        f"{len(worth)} {len(rows)} worth using {joined(map(by_chance, worth[:4]))} {more}"
         if worth
         else f"no predictor worth using {len(rows)} {by_chance(rows[0])}"
     )
     if not by_p0:
         return said
     row = by_p0[0]
-    of_p0 = f"{len(by_p0)} {len(rows)} not shown {shown(row)}"
+    of_p0 = f"{len(by_p0)} {len(rows)} not shown zero-shot {shown(row)}"
     return f"{said} {of_p0} {num(row['given_p0'], 2)} {p(row['p_given_p0_holm'])}"
 
 

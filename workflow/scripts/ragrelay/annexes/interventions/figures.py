@@ -1,4 +1,4 @@
-"""Draw the effect of one relevant passage by its place in the prompt."""
+"""Draw the effect of one relevant passage by its position in the prompt."""
 
 from pathlib import Path
 
@@ -18,14 +18,14 @@ TITLE = "effect on P"
 
 
 def draw_interventions(study: EffectStudy, folder: Path) -> None:
-    """Draw the figures of interventions into ``folder``."""
+    """Draw the figures on interventions into ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
-    """Draw effects with intervals by place, a line per k, a panel per intervention and retriever.
+    """Draw effects with intervals by position: a line per k, with panels by intervention and retriever.
 
-    A context of one passage has one place, where its effect over all places is drawn.
+    A context with a single passage has a single position, which shows its overall effect.
     """
     one = (pl.col("part") == OVERALL) & (pl.col("k") == 1) & pl.col("p_relevant").is_not_null()
     known = (
@@ -48,7 +48,7 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
         alt.Tooltip("value:Q", title=TITLE, format=".3f"), alt.Tooltip("low:Q", format=".3f"),
         alt.Tooltip("high:Q", format=".3f"), alt.Tooltip("n:Q", title="queries"),
     ]  # fmt: skip
-    axis = charts.k_axis(places, "position in the prompt, from the first")
+    axis = charts.k_axis(places, "position in the prompt (1 = first)")
     sets = drawn["references"].unique(maintain_order=True).to_list()
     choices = [Choice("references", "references", sets, study.references)] if study.references else []
     return charts.facetted(
@@ -56,7 +56,7 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
                                                          legend="context")],
         charts.rows(drawn),
         charts.Panels(panels, min(2, len(panels)) or 1),
-        f"Effect on P of one relevant passage by its position in the prompt, with intervals over queries; "
+        f"Effect of one relevant passage on P, by its position in the prompt, with intervals over queries; "
         f"{study.title}",
         theme,
         choices if theme == "page" else (),

@@ -8,17 +8,17 @@ from ragrelay.report.display.numbers import count, p_value
 from ragrelay.report.display.tables import LATER, REMARK, Row, Table, between, depth, name, numeric, table_of, textual
 
 PER = 0.1
-"""Slopes are shown per this much of the measure."""
+"""Slopes are shown per this difference in the measure."""
 
 
 def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
-    """Show a row per intervention, retriever, k and reference set, and rows for single places."""
+    """Show a row per intervention, retriever, k and reference set, and rows for single positions."""
     slopes = ("slope", "slope_low", "slope_high", "relay", "relay_low", "relay_high")
     frame = study.effects.with_columns(pl.col(slopes) * PER)
     measure = frame["measure"][0] if frame.height else "measure"
     return table_of(
         frame, name("intervention"), name("retriever"), name("ordering"), depth(), name("references"),
-        textual("place", _place), name("verdict"), between("effect", "effect"),
+        textual("position", _place), name("verdict"), between("effect", "effect"),
         numeric("mean P, relevant", "p_relevant"), numeric("mean P, non-relevant", "p_other"),
         between(f"per {PER} {measure}", "slope", 3, ("slope_low", "slope_high")),
         between(f"relay, per {PER} {measure}", "relay", 3, ("relay_low", "relay_high")),

@@ -1,4 +1,4 @@
-"""Describe one relevant passage's effect on the answers, its queries, and relay for comparison."""
+"""Describe how one relevant passage affects the answers, for which queries, and how that compares with relay."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,7 @@ from ragrelay.analysis.verdicts import (
     SAY_BETTER,
     SAY_WORSE,
     TOO_FEW,
+    UNDECIDED,
 )
 from ragrelay.annexes.interventions.effects import FIRST_LAST, OVERALL
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention
@@ -28,34 +29,38 @@ WORDS = {
     EQUIVALENT: "no difference beyond the margin",
     NOT_WORSE: "not worse by more than the margin",
     NOT_BETTER: "not better by more than the margin",
-    TOO_FEW: "too few queries to say",
+    TOO_FEW: "too few queries for a verdict",
 }
-DOES_NOT_KNOW = "we do not know"
+OF_PLACES = {
+    word: WORDS.get(word, word).replace("better", "larger").replace("worse", "smaller")
+    for word in (*SAY_BETTER, *SAY_WORSE, NOT_WORSE, NOT_BETTER)
+}
+"""Verdicts on one effect minus another."""
 BY_CAUSE = "the causal effect"
-BY_PASSAGES = "the effect of the context's own passages, which may differ in more than relevance"
+BY_PASSAGES = "the effect of the context’s own passages (which may differ in more than relevance)"
 SWAPPED = (
     ("Replacing a non-relevant passage with a relevant one makes the answer better", "better"),
     ("Replacing a non-relevant passage with a relevant one makes the answer worse", "worse"),
     ("Replacing a non-relevant passage with a relevant one makes no difference beyond the margin", "no difference"),
-    ("We do not know what replacing a non-relevant passage with a relevant one does", DOES_NOT_KNOW),
-    ("Too few queries to say what replacing a non-relevant passage with a relevant one does", TOO_FEW),
+    ("It is undecided whether replacing a non-relevant passage with a relevant one makes the answer better", UNDECIDED),
+    ("Too few queries to tell what replacing a non-relevant passage with a relevant one does", TOO_FEW),
 )
 OWN = (
-    ("A relevant passage does more for the answer than a non-relevant one at the same position", "more"),
-    ("A relevant passage does less for the answer than a non-relevant one at the same position", "less"),
-    ("A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same position",
+    ("A relevant passage helps the answer more than a non-relevant one at the same position", "more"),
+    ("A relevant passage helps the answer less than a non-relevant one at the same position", "less"),
+    ("A relevant passage helps the answer as much as a non-relevant one at the same position, within the margin,",
      "as much"),
-    ("We do not know whether a relevant passage does more for the answer than a non-relevant one at the same position",
-     DOES_NOT_KNOW),
-    ("Too few queries to say whether a relevant passage does more for the answer than a non-relevant one at the same "
+    ("It is undecided whether a relevant passage helps the answer more than a non-relevant one at the same position",
+     UNDECIDED),
+    ("Too few queries to tell whether a relevant passage helps the answer more than a non-relevant one at the same "
      "position", TOO_FEW),
 )  # fmt: skip
-"""The conclusions for an inserted passage, and for a context's own passage: better, worse, no difference, unknown, too
-few queries. Each has a sentence, and a word for further values of k."""
+"""The conclusions for an inserted passage, and for a context's own passage: better, worse, no difference, undecided,
+too few queries. Each has a sentence, and a short form for further values of k."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude from the first intervention and retriever at every k, over places."""
+    """Conclude from the first intervention and retriever, at every k, averaged over positions."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:
@@ -67,39 +72,38 @@ def effect_answer(study: EffectStudy) -> Conclusion:
         for place, (said, word) in enumerate(SWAPPED if kind.needs_pairs else OWN)
         if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
     ]
-    rest = "".join(f"; {place} {word}" for _, word, place in others)
+    rest = "".join(f"; {word} {place}" for _, word, place in others)
     key = ("intervention", "retriever", "ordering", "k", "references", "part", "place")
     facts = tuple(TableRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
     return Conclusion(*heading, f"{said} {where} with {retriever}{rest}", names=(retriever,), facts=facts)
 
 
 def _place(verdict: str) -> int:
-    """Return the place of a verdict's sentence in SWAPPED and OWN."""
+    """Return the index of a verdict's sentence in SWAPPED and OWN."""
     return {**dict.fromkeys(SAY_BETTER, 0), **dict.fromkeys(SAY_WORSE, 1), EQUIVALENT: 2, TOO_FEW: 4}.get(verdict, 3)
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
-    """Say the effect of each intervention and retriever by k with its population, then places and slopes."""
+    """Report each intervention's effect by retriever and k with its population, then by position, then as a slope."""
     sentences, references = list[str](), study.references or ""
     shown = study.effects.filter(references=references)
     for (name, retriever), rows in shown.partition_by(
         "intervention", "retriever", as_dict=True, maintain_order=True
     ).items():
         of_k = rows.filter(part=OVERALL).to_dicts()
-        where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {references} references)"
+        where = f"Intervention “{name}” on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "on the references that none of its contexts at that k shows, because an answer may copy the others"
-        sentences += _by_k(f"{where}, {unseen}", study.overall.filter(**here))
-        sentences += _by_k(
-            f"{where}, effect at the first position minus the effect at the last", rows.filter(part=FIRST_LAST)
-        )
+        unseen = "scored only against references that appear in none of the contexts compared at that k"
+        others = "(answers may copy the other references): the effect is"
+        sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
+        of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
+        sentences += _by_k(f"{where}: the effect at the first position minus the effect at the last is", of_ends)
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
-            said = (
-                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, next to relay’s slope (a correlation over all "
-                f"rankings of the study, as measured, not adjusted for difficulty): {'; '.join(slopes)}."
-            )
+            said = f"{where}: per {PER} of {of_k[0]['measure']}, {by} is {listing(slopes)}."
+            if any(row["relay"] is not None for row in of_k):
+                said += " Relay’s slope is a correlation over all rankings of the study, not adjusted for difficulty."
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             remark = (
                 f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move the slope’s "
@@ -110,11 +114,12 @@ def effect_sentences(study: EffectStudy) -> list[str]:
 
 
 def _without_effect(study: EffectStudy) -> list[str]:
-    """Name the k at which an intervention has no effect estimate, because there is no passage to compare with."""
+    """Name each k at which an intervention has no effect estimate because no query has answers to compare."""
     known = {*study.overall.select("intervention", "retriever", "k").iter_rows()}
     of = {name: INTERVENTION_KINDS[one["kind"]].population for name, one in study.asked.items()}
     return [
-        f"{name} on {retriever}, k = {k}: no query {of[name].format(k=k)} has answers to compare."
+        f"Intervention “{name}” on {retriever}, k = {k}: nothing to compare, because there are no answers to queries "
+        f"{of[name].format(k=k)}."
         for name, one in study.asked.items()
         for retriever in one["retrievers"]
         for k in one["k"]
@@ -133,15 +138,15 @@ def _word(row: Row) -> str:
         return f"{WORDS[verdict]}: {row['remark']}"
     if row["reason"]:
         return str(row["reason"])
-    return WORDS.get(verdict, str(verdict) if verdict in (*SAY_BETTER, *SAY_WORSE) else DOES_NOT_KNOW)
+    return WORDS.get(verdict, verdict or UNDECIDED)
 
 
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
-    others = f"; the other {count(rest)} are not used here" if rest else ""
-    of = "The mean" if kind.needs_pairs else "This"
+    others = f"; the other {counted(rest, 'query', 'queries')} don’t count" if rest else ""
+    of = "the mean over" if kind.needs_pairs else "based on"
     said = (
-        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). {of} is over the "
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} the "
         f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
     return with_remark(said, would_undo("this verdict") if row["stands"] is False else unlike_student(row))
@@ -156,14 +161,19 @@ def _slopes(row: Row) -> str:
         value, low, high = (None if row[name] is None else row[name] * PER for name in (of, f"{of}_low", f"{of}_high"))
         return with_interval(value, low, high)
 
-    beside = per("relay") if row["relay"] is not None else "no slope"
-    beside += f" ({TOO_FEW} to estimate it: {row['relay_reason']})" if row["relay_reason"] else ""
-    unbounded = "" if row["slope_low"] is not None or row["low"] is None else " (interval unbounded)"
-    return f"at k = {row['k']} {per('slope')}{unbounded} next to {beside}"
+    beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "no slope for relay"
+    beside += f", from {TOO_FEW}: {row['relay_reason']}" if row["relay_reason"] else ""
+    unbounded = "" if row["slope_low"] is not None or row["low"] is None else "interval unbounded; "
+    return f"{per('slope')} at k = {row['k']} ({unbounded}{beside})"
 
 
 def _by_k(said: str, frame: pl.DataFrame) -> list[str]:
-    """Say the effect at each k, with a remark on verdicts that one more query would undo; nothing without rows."""
+    """Report the effect at each k, and name verdicts that one more query would overturn; empty without rows."""
     rows = [{**row, "at": f"k = {row['k']}"} for row in frame.iter_rows(named=True)]
-    effects = [f"at {row['at']} {_value(row)} ({_word(row)}; {counted(row['n'], 'query', 'queries')})" for row in rows]
-    return [with_remark(f"{said}: {'; '.join(effects)}.", undone(rows, "at"))] if rows else []
+    effects = [f"{_value(row)} at {row['at']} ({_with_queries(row)})" for row in rows]
+    return [with_remark(f"{said} {listing(effects)}.", undone(rows, "at"))] if rows else []
+
+
+def _with_queries(row: Row) -> str:
+    word, queries = _word(row), counted(row["n"], "query", "queries")
+    return word if queries in word else f"{word}; {queries}"

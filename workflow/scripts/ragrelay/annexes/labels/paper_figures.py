@@ -1,4 +1,4 @@
-"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024): how labels follow the answers, by k and by generator."""
+"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024): how labels correlate with answers, by k and by generator."""
 
 from collections.abc import Sequence
 
@@ -26,10 +26,10 @@ BEST_COLUMNS = {
 
 
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
-    """Select at every k the measure of each source that follows the answers best at the largest k: BEST_COLUMNS.
+    """Select, at every k, the measure of each source that correlates best with the answers at the largest k.
 
-    There is one measure per dataset, generator, retriever, reference set, quantity and coefficient, the first if
-    several tie. A source without a defined value at the largest k has no rows.
+    Columns: BEST_COLUMNS. There is one measure per dataset, generator, retriever, reference set, quantity and
+    coefficient (the first if several tie). A source without a defined value at the largest k has no rows.
     """
     table = shown.table.filter(pl.col("value").is_not_null())
     at_most = table.filter(pl.col("k") == pl.col("k").max().over(COLUMN))
@@ -39,7 +39,7 @@ def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
 
 
 def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw the paper's Figure 1: a line per source, a panel per dataset, retriever and generator."""
+    """Draw the paper's Figure 1: a line per source, with panels by dataset, retriever and generator."""
     rows = best_measures(shown).with_columns(
         pl.concat_str("dataset", "retriever", "generator", separator=" · ").alias("panel"), line=pl.col("source")
     )
@@ -47,9 +47,9 @@ def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw the paper's Figures 2 and 3: eRAG's labels, a line per generator, a panel per dataset, retriever and source.
+    """Draw the paper's Figures 2 and 3: eRAG's labels, a line per generator; panels by dataset, retriever and source.
 
-    The figure is empty on the page of a study with one generator, since Figure 1 shows the same.
+    With a single generator, the page's figure is empty, because Figure 1 shows the same data.
     """
     rows = best_measures(shown).filter(kind="erag")
     generators = rows["generator"].unique(maintain_order=True).to_list()
@@ -64,7 +64,7 @@ def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 def _against_k(
     rows: pl.DataFrame, shown: AnnotationStudy, theme: Theme, line: str, lines: Sequence[str], what: str
 ) -> Spec:
-    """Draw correlations against k. Page readers choose references, quantity, coefficient; a file shows P and tau."""
+    """Draw correlations against k. Page readers choose references, quantity and coefficient; a file shows P and tau."""
     chosen = {"references": shown.first["references"], "quantity": "p", "coefficient": "kendall"}
     words = COEFFICIENTS | QUANTITIES
     choices = []
@@ -90,7 +90,8 @@ def _against_k(
         [charts.zero_line(theme), *charts.interval_lines(charts.k_axis(ks), title, scale, look, tooltip, legend=line)],
         charts.rows(kept),
         charts.Panels(panels, min(len(panels), 3) or 1),
-        f"Correlation over queries of {what} with the end-to-end answers against k, a line per {line}; {shown.scorer}",
+        f"Correlation over queries between {what} and the end-to-end answers, against k, one line per {line}; "
+        f"{shown.scorer}",
         theme,
         choices,
     )

@@ -1,4 +1,4 @@
-"""Write the sentences on annotation sources: whose labels follow answers or choose contexts better than the null."""
+"""Write the sentences on annotation sources: whose labels predict answers, or choose contexts, better than the null."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,10 +20,10 @@ ZEROSHOT_KIND = "zeroshot"
 """The kind of the null: its labels don't depend on the passage."""
 QUANTITIES = {"p": "P", "utility": "utility"}
 BY_CHOICE = {
-    BETTER: "P is better with",
-    WORSE: "P is worse with",
-    UNDECIDED: "it is undecided with",
-    TOO_FEW: "there are too few queries to say with",
+    BETTER: "better with",
+    WORSE: "worse with",
+    UNDECIDED: "undecided with",
+    TOO_FEW: "too few queries with",
 }
 
 
@@ -36,23 +36,28 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
         if of_p.is_empty():
             continue
         if better.is_empty():
-            return Conclusion(*heading, "No source’s labels are shown to choose better contexts than chance", where)
+            unknown = f"No source’s labels are shown to choose better contexts than chance, with {where}"
+            return Conclusion(*heading, unknown)
         row = better.row(0, named=True)
         change = with_interval(row["mean_difference"], row["low"], row["high"])
-        numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
+        numbers = (
+            f"mean P is higher by {change} with {row['source']} ({counted(row['n'], 'query', 'queries')}; {where})"
+        )
         strong = f"Labels from {listing(better['source'].to_list())} choose better contexts than chance"
         remark = undone(better.to_dicts(), "source")
-        return Conclusion(*heading, strong, f"{numbers}; {where}", remark=remark)
-    return Conclusion(*heading, "We do not know: the sources’ choices of contexts could not be tested")
+        return Conclusion(*heading, strong, numbers, remark=remark)
+    return Conclusion(
+        *heading, "We cannot tell: the contexts that the sources choose could not be compared with chance"
+    )
 
 
 def label_sentences(shown: AnnotationStudy) -> list[str]:
-    """Say how well labels follow P within queries, then utility and P over queries, each compared with the null."""
+    """Report how well labels predict P within queries, then utility and P over queries, compared with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 
 def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield a table's rows per dataset and generator, for the page's first selection and all retrievers together."""
+    """Yield a table's rows by dataset and generator, for the page's first selection and all retrievers together."""
     first = {key: shown.first[key] for key in ("k", "references")}
     rows = shown.tables[name].filter(**first, measure=shown.table["measure"][0], retrievers=ALL)
     for key, part in rows.group_by(*KEY, maintain_order=True):
@@ -64,22 +69,23 @@ def _within(shown: AnnotationStudy) -> list[str]:
     for where, rows in _first(shown, "annotation_within"):
         descending = rows.filter(ordering=DESCENDING).to_dicts()
         measure, retrievers = PAPER_NAMES[descending[0]["measure"]], descending[0]["n_retrievers"]
-        defined = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({_word(row)})"
+        defined = [f"{with_interval(row['r'], row['low'], row['high'])} for {row['source']} ({_word(row)})"
                    for row in descending if row["r"] is not None]  # fmt: skip
         undefined = [f"undefined for {row['source']} ({row['reason']})" for row in descending if row["r"] is None]
         sentences.append(
-            f"{where}, within queries over {retrievers} retrievers, r between {measure} and P: "
-            f"{listing([*defined, *undefined])}."
+            f"{where}: within queries, over {retrievers} retrievers, the correlation r between P and {measure} from a "
+            f"source’s labels is {listing([*defined, *undefined])}."
         )
     return sentences
 
 
 def _word(row: Mapping[str, object]) -> str:
-    return f"{row['verdict']}: {row['reason']}" if row["verdict"] == TOO_FEW else str(row["verdict"])
+    sign = "sign " if row["verdict"] == UNDECIDED else ""
+    return f"{row['verdict']}: {row['reason']}" if row["verdict"] == TOO_FEW else f"{sign}{row['verdict']}"
 
 
 def _choices(shown: AnnotationStudy) -> list[str]:
-    """Compare P, then utility, with the context that a source's labels choose for each query and with a random one."""
+    """Compare P, then utility, between the context that a source's labels choose for each query and a random one."""
     null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
     sentences = []
     for where, rows in _first(shown, "annotation_choices"):
@@ -100,21 +106,22 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
+        random = f"a random one of {count(of_p['n_retrievers'][0])}{f' (the null, {null[0]})' if null else ''}"
         said = (
-            f"{where}, choosing the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, "
-            f"compared with a random choice of "
-            f"{count(of_p['n_retrievers'][0])}{f' (made by {null[0]})' if null else ''}: by mean P over up to "
-            f"{counted(max(of_p['n']), 'query', 'queries')}, {'; '.join(parts)} ({count(kept)} after Holm’s "
-            "correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
+            f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s "
+            f"labels is compared with {random}. Verdicts on mean P over up to "
+            f"{counted(max(of_p['n']), 'query', 'queries')}: {'; '.join(parts)}. {counted(kept, 'verdict')} "
+            f"{'is' if kept == 1 else 'are'} significant after Holm’s correction."
+            + (f" Mean utility changes by {listing(of_utility)}." if of_utility else "")
         )
         sentences.append(with_remark(said, undone(of_p.to_dicts(), "source")))
     return sentences
 
 
 def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
-    """Say which source follows ``quantity`` best in every column of the first selection, and whether it beats the null.
+    """Name the source that correlates best with ``quantity`` in each column of the first selection, and compare it.
 
-    The number of significant leads comes first.
+    The number of significant leads comes first. Each column is also compared with the null.
     """
     chosen = {**shown.first, "quantity": quantity}
     here = shown.table.filter(**chosen).drop_nulls("value")
@@ -126,11 +133,12 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
         ranked = column.sort("value", descending=True, maintain_order=True)
         best = ranked.unique("source", keep="first", maintain_order=True)
         named = [
-            f"{row['source']} ({PAPER_NAMES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
+            f"{with_interval(row['value'], row['low'], row['high'])} for {row['source']} "
+            f"({PAPER_NAMES[row['measure']]})"
             for row in best.iter_rows(named=True)
         ]
         where = " · ".join(str(name) for name in key)
-        parts = [f"{where}, {QUANTITIES[quantity]}: {listing(named)}"]
+        parts = [f"{where}: Kendall’s tau with {QUANTITIES[quantity]} is {listing(named)}"]
         if best.height > 1:
             compared += 1
             first, second = best["source"][:2]
@@ -148,20 +156,24 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             first, second = best["source"][:2] if best["holds"][0] else ("", "")
             ahead += [first] if second == null[0] and first not in ahead else []
             behind += [second] if first == null[0] and second not in behind else []
-            parts.append(f"ahead of the null, {null[0]}: {listing(ahead) if ahead else 'none'}")
-            parts += [f"behind it: {listing(behind)}"] if behind else []
+            parts.append(f"{listing(ahead)} {_are(ahead)} significantly ahead of the null, {null[0]}")
+            parts += [f"{listing(behind)} {_are(behind)} significantly behind it"] if behind else []
         sentences.append("; ".join(parts) + ".")
     if not compared:
         return sentences
     followed, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
     if significant:
         counts = (
-            f"The best source’s lead over the next in following {followed} is significant in {count(len(significant))} "
-            f"of {columns}, after Holm’s correction: {listing(significant)}."
+            f"The source whose labels correlate best with {followed} has a significant lead over the runner-up in "
+            f"{count(len(significant))} of {columns}, after Holm’s correction: {listing(significant)}."
         )
     else:
         counts = (
-            f"No lead is significant: in none of {columns} do the best source’s labels follow {followed} more closely "
-            "than the next source’s, after Holm’s correction."
+            f"No lead is significant: in none of {columns} do the best source’s labels correlate with {followed} more "
+            "strongly than the runner-up’s, after Holm’s correction."
         )
     return [counts, *sentences]
+
+
+def _are(names: list[str]) -> str:
+    return "are" if len(names) > 1 else "is"

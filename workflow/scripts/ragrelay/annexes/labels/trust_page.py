@@ -1,4 +1,4 @@
-"""Make the page's part on trust in judges: agreement with human labels, warnings, prediction-powered estimates."""
+"""Make the page's part on trust in judges: agreement with human labels, warnings and prediction-powered estimates."""
 
 from collections.abc import Collection
 from typing import Any
@@ -23,7 +23,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn of each source (of ``sources``, or all) that replaces human labels with a low or unknown kappa."""
+    """Warn about each source (of ``sources``, or all) that replaces human labels and whose kappa is low or unknown."""
     table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
@@ -43,44 +43,46 @@ def _kappa(row: dict[str, Any], least: float) -> str:
 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
-    """Warn of the dataset's own judgements, the basis for references and retrieval measures."""
+    """Warn about the dataset's own judgements, on which references and retrieval measures are based."""
     return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 
 def agreement_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report every judge's kappa, a sentence per dataset. The page of a study with judges opens with it."""
+    """Report every judge's kappa, a sentence per dataset. The page of a study with judges opens with these."""
     sentences = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA)
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
         first = rows.unique("source", keep="first", maintain_order=True)
         kappas = [
-            f"{row['source']} unknown" if row["value"] is None
-            else f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
+            f"unknown for {row['source']}" if row["value"] is None
+            else f"{with_interval(row['value'], row['low'], row['high'], 2)} for {row['source']}"
             for row in first.iter_rows(named=True)
         ]  # fmt: skip
-        sentences.append(f"{dataset}, agreement with human labels ({people}), Cohen’s κ: {listing(kappas)}.")
+        sentences.append(
+            f"{dataset}: agreement with human labels ({people}), measured by Cohen’s κ, is {listing(kappas)}."
+        )
     return sentences
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report judges of their own answers, assumptions of prediction-powered intervals, and bias."""
+    """Report judges of their own answers, the assumptions behind prediction-powered intervals, and bias."""
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
-            f"{judge} asks {listing(list(judges))} about passages for answers that it wrote itself: a judge may favour "
-            "passages that it has used."
+            f"{judge} uses {listing(list(judges))} to judge passages for answers from the same model. A judge may "
+            "favour passages that it has used."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:
         sentences.append(
-            "The configuration states that the queries with human labels are a random sample of all queries "
-            "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
+            "According to the configuration (agreement.random_sample), the queries with human labels are a random "
+            "sample of all queries. The prediction-powered intervals are valid only if that is true."
         )
     if (few := powered.filter(pl.col("n") < COVERS_FROM)).height:
         sentences.append(
-            f"People label only {counted(min(few['n']), 'query', 'queries')}. With fewer than {COVERS_FROM}, "
-            "prediction-powered intervals are too narrow: in simulations with 12, nominal 95% intervals contain the "
-            "true value 90% to 96% of the time."
+            f"Human labels exist for only {counted(min(few['n']), 'query', 'queries')}. With fewer than {COVERS_FROM}, "
+            "prediction-powered intervals are too narrow: in simulations with 12 queries, nominal 95% intervals "
+            "contained the true value 90% to 96% of the time."
         )
     for (dataset, source, judge), rows in shown.checks.group_by(CHECKED, maintain_order=True):
         sentences += [f"{dataset} · {source} · {judge}: {sentence}" for sentence in check_sentences(rows, OF_PASSAGES)]
@@ -124,9 +126,9 @@ def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
         Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),
         name("references", chosen=shown.first["references"]),
         Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
-        between("people and source", "value"), between("people alone", "alone", ends=("alone_low", "alone_high")),
-        numeric("narrower by", lambda row: row, _narrower), numeric("with human labels", "n", count),
-        numeric("without", "n_others", count), REMARK, most=most_rows,
+        between("human + source labels", "value"), between("human labels", "alone", ends=("alone_low", "alone_high")),
+        numeric("narrower by", lambda row: row, _narrower), numeric("queries with human labels", "n", count),
+        numeric("queries without", "n_others", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 

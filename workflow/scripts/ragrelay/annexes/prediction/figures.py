@@ -13,9 +13,9 @@ from ragrelay.report.display.palette import Look, looks
 
 
 def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
-    """Plot mean P by the share of queries whose context is used: chance, oracle, regression, best predictor.
+    """Plot mean P against the share of queries whose context is used: chance, oracle, regression, best predictor.
 
-    A panel per retriever that ranks, at the largest k. Readers of the page choose the reference set.
+    Panels are by retriever that ranks, at the largest k. Readers of the page choose the reference set.
     """
     best = study["prediction_best"].filter(target="gain", k=study.k).select("retriever", "references", "predictor")
     curve = study["prediction_curve"].filter(pl.col("k") == study.k, pl.col("retriever").is_in(list(study.rankings)))
@@ -48,5 +48,5 @@ def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
     return titled
 
 
-BEST, LEGEND = "best predictor", "queries by"
+BEST, LEGEND = "best predictor", "queries sorted by"
 LOOKS: dict[str, Look] = looks((BEST, ENSEMBLE, ORACLE, CHANCE))

@@ -1,4 +1,4 @@
-"""Register the predictions' tables and figure, for each dataset, generator and scorer."""
+"""Register the tables and the figure on predictions, for each dataset, generator and scorer."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
@@ -9,7 +9,7 @@ RESULT_TABLES = (
     ResultTable("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:COLUMNS", "correlation over queries between predictors and their targets"),
     ResultTable("prediction_best", f"{ANALYSIS}/prediction_best.csv", "evaluate_predictions", f"{MODULE}.best:COLUMNS",
-                "each cell's best predictor, compared with the best of equally many predictors by chance"),
+                "each cell's best predictor, compared with the best of equally many predictors of pure noise"),
     ResultTable("prediction_given_p0", f"{ANALYSIS}/prediction_given_p0.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:GIVEN_P0", "partial correlation between predictors and P given P₀"),
     ResultTable("prediction_within", f"{ANALYSIS}/prediction_within.csv", "evaluate_predictions",
@@ -18,12 +18,12 @@ RESULT_TABLES = (
                 f"{MODULE}.accuracy:COLUMNS", "AUROC and sMARE of predictors"),
     ResultTable("prediction_comparison", f"{ANALYSIS}/prediction_comparison.csv", "evaluate_predictions",
                 f"{MODULE}.accuracy:COMPARED_COLUMNS",
-                "predictors compared with the best predictor and with the retrieval measure"),
+                "comparison of each predictor with the best one and with the retrieval measure"),
     ResultTable("prediction_ensembles", f"{ANALYSIS}/prediction_ensembles.csv", "evaluate_predictions",
                 f"{MODULE}.ensembles:COLUMNS",
-                "predictors combined by regression, with nested cross-validation over queries"),
+                "predictors combined by regression, evaluated by nested cross-validation over queries"),
     ResultTable("prediction_transfer", f"{ANALYSIS}/prediction_transfer.csv", "transfer_predictions",
-                f"{MODULE}.transfer:COLUMNS", "predictors combined by regression, tested on another dataset"),
+                f"{MODULE}.transfer:COLUMNS", "predictors combined by regression on another dataset, then tested here"),
     ResultTable("prediction_curve", f"{ANALYSIS}/prediction_curve.csv", "evaluate_predictions",
                 f"{MODULE}.decisions:CURVE_COLUMNS", "mean P against the share of queries that use their context"),
     ResultTable("prediction_policies", f"{ANALYSIS}/prediction_policies.csv", "evaluate_predictions",
@@ -32,10 +32,10 @@ RESULT_TABLES = (
 PARTS = {
     "worth": Part(
         "Is a predictor worth using?",
-        "The table has the predictor that follows the target best, and the best of as many predictors if the target is "
-        "shuffled over queries. “Worth using” requires p < 0.05 by these shuffles, after Holm’s correction over "
-        "retrievers and k; for the gain and the utility, which contain P₀, also for P given P₀. “Not beyond P₀”: only "
-        "the first holds.",
+        "The table shows the predictor that correlates best with the target, and the best that equally many predictors "
+        "reach if the target is shuffled over queries. “Worth using” means p < 0.05 in this test, after Holm’s "
+        "correction over retrievers and k. Gain and utility contain P₀, so for them the test of P given P₀ must pass "
+        "as well; “not beyond P₀” means that it doesn’t.",
     ),
     "predictors": Part("Every predictor"),
     "ensembles": Part(
@@ -52,38 +52,40 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "prediction_correlation", PREDICTION,
         ("prediction_correlation", "prediction_given_p0", "prediction_accuracy"),
-        "How well each predictor follows its target over queries", "", "predictors",
+        "Correlation between each predictor and its target over queries", "", "predictors",
         f"{MODULE}.page_tables:predictor_table", {},
-        note="ρ comes with 95% intervals and the p of a permutation test, before and after Holm’s correction over the "
-             "predictors. AUROC: does the predictor separate queries that the context helps from the others (chance: "
-             "0.5)? sMARE: the mean distance between ranks (chance: about 0.333). Both reverse a predictor’s sign "
-             "where lower values are better, or where certainty without a context leaves less to gain; ρ doesn’t.",
+        note="ρ has 95% intervals and the p-value of a permutation test, before and after Holm’s correction over the "
+             "predictors. AUROC measures how well a predictor separates queries that the context helps from the others "
+             "(chance: 0.5); sMARE is the mean distance between ranks (chance: about 0.333). For both, a predictor’s "
+             "sign is reversed if lower values are better, or if certainty without a context leaves less to gain; for "
+             "ρ it isn’t.",
         limited=True,
     ),
     Table(
-        "prediction_ensembles", PREDICTION, ("prediction_ensembles",), "Regressions by nested cross-validation", "",
+        "prediction_ensembles", PREDICTION, ("prediction_ensembles",), "Regressions, by nested cross-validation", "",
         "ensembles", f"{MODULE}.page_tables:ensemble_table", {},
-        note="Before generation: only features that are known before the answer with context exists. The p and the "
-             "interval come from permuting the target through the complete cross-validation, except for gradient "
-             "boosting. R² below 0: worse than the mean of the fitted queries. The table uses the first reference set.",
+        note="“Before generation” uses only predictors available before the answer with context is generated. Except "
+             "for gradient boosting, p and the interval come from repeating the complete cross-validation with the "
+             "target permuted. R² below 0 means worse than predicting the mean of the training queries. The table uses "
+             "the first reference set.",
     ),
     Table(
         "prediction_transfer", PREDICTION, ("prediction_transfer",), "Regressions trained on another dataset", "",
         "ensembles", f"{MODULE}.page_tables:transfer_table", {},
         note="Each regression is fitted on all queries of the other dataset, with the same retriever, ordering and k, "
-             "and tested on this dataset’s queries. It uses predictors with values in both datasets, and each "
-             "dataset’s first reference set.",
+             "and tested on this dataset’s queries. It uses the predictors that have values in both datasets, and the "
+             "first reference set of each.",
     ),
     Figure(
         "prediction_curve", PREDICTION, f"{MODULE}.figures:selective_retrieval", ("prediction_curve",), "decisions",
         "Selective retrieval: mean P against the share of queries that use their context",
-        "Mean P over all queries against the share of queries that use their context, beginning with the best "
-        "predictions; the other queries count with P₀. At the largest k.",
-        "At the left no query uses its context, at the right all do. The oracle sorts by the gain itself; chance is "
-        "the line between both ends.",
+        "Mean P over all queries against the share of queries that use their context, at the largest k. Queries with "
+        "the best predictions use it first; the others count with P₀.",
+        "On the left no query uses its context, on the right all do. The oracle sorts queries by the gain itself; "
+        "chance is the line between both ends.",
     ),
     Table(
-        "prediction_policies", PREDICTION, ("prediction_policies",), "Regret when choosing per query", "", "decisions",
+        "prediction_policies", PREDICTION, ("prediction_policies",), "Regret of choices per query", "", "decisions",
         f"{MODULE}.page_tables:policy_table", {},
         note="Regret is the oracle’s mean P minus the policy’s. The best fixed option is chosen on the same queries, "
              "which favours it.",

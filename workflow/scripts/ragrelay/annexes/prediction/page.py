@@ -1,4 +1,4 @@
-"""Write the prediction page: a section per dataset, generator and scorer."""
+"""Write the prediction page, with a section per dataset, generator and scorer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,9 +23,9 @@ def report_predictions(
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
 ) -> None:
-    """Write the page of the study ``name``; styles and scripts are next to ``template``.
+    """Write the prediction page of the study ``name``. Styles and scripts are in the folder of ``template``.
 
-    ``notices``: facts about its generators that readers must know.
+    ``notices``: facts about the generators that readers must know.
     """
     question = "Can utility be predicted without judgements?"
     retrievers = looks(list(dict.fromkeys(ranking for study in studies for ranking in study.rankings)))

@@ -21,17 +21,17 @@ SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", c
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """Return each cell's best predictor, next to the chance level."""
+    """Show each cell's best predictor next to the chance level."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
-        numeric("ρ of the best by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
+        numeric("best ρ by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
         numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("ρ given P₀", "given_p0", number, 2), numeric("p given P₀, Holm", "p_given_p0_holm", p_value), *SIZES,
     )  # fmt: skip
 
 
 def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Table:
-    """Show each predictor of P and gain in every cell: rho, rho given P_0, AUROC, sMARE; largest |rho| first."""
+    """Show rho, rho given P_0, AUROC and sMARE for each predictor of P and gain in every cell; largest |rho| first."""
     keys = [*KEYS, "predictor"]
     shown = study["prediction_correlation"].filter(pl.col("target").is_in([P, GAIN]), coefficient="spearman")
     given_p0 = study["prediction_given_p0"].select(
@@ -52,7 +52,7 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
 
 
 def ensemble_table(study: PredictedStudy) -> Table:
-    """Show the regressions that nested cross-validation evaluated."""
+    """Show the regressions evaluated by nested cross-validation."""
     return table_of(
         study["prediction_ensembles"], *OF_MODEL, numeric("ρ with P given P₀", "given_p0", number, 2),
         numeric("p given P₀", "p_given_p0", p_value), textual("verdict", "verdict"),
@@ -69,12 +69,12 @@ def transfer_table(study: PredictedStudy) -> Table:
 
 
 def policy_table(study: PredictedStudy) -> Table:
-    """Show the regret of policies against the oracle."""
+    """Show each policy's regret against the oracle."""
     return table_of(
         study["prediction_policies"], name("choice"),
         Column("retriever", False, True, text=lambda row: row["retriever"] or "chosen"),
         Column("k", False, True, text=lambda row: str(row["k"] or "chosen")),
         name("references"), name("policy"), numeric("mean P", "mean_p"), between("regret", "regret"),
-        between("predicted less best fixed", "better_than_fixed", ends=("fixed_low", "fixed_high")),
+        between("predicted − best fixed", "better_than_fixed", ends=("fixed_low", "fixed_high")),
         numeric("p", "fixed_p", p_value), *SIZES[1:],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The part of a study's page on processors."""
+"""Make the page's part on processors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return a study per section with a processed retriever. ``params``: Processing.params of the rules."""
+    """Return a study per section with a processed retriever. ``params``: those of the rules (Processing.params)."""
     return read_processing(files, params)
 
 
 def values(part: Sequence[ProcessingStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variable of ``processing.html.j2``."""
+    """Return the variable that ``processing.html.j2`` uses."""
     units = [
         {
             "anchor": f"processing{place}",
@@ -35,11 +35,11 @@ def processing_table(study: ProcessingStudy) -> Table:
     """Show a row per processed retriever and k: tokens, P and gain before and after, and the paired difference."""
     columns = (
         Column("retriever", filtered=True, text=lambda row: row["retriever"]),
-        Column("of", filtered=True, text=lambda row: row["of"]),
+        Column("based on", filtered=True, text=lambda row: row["of"]),
         Column("k", True, True, text=lambda row: str(row["k"])),
         Column("tokens before", True, text=lambda row: number(row["tokens_before"], 0)),
-        Column("after", True, text=lambda row: number(row["tokens_after"], 0)),
-        Column("saved", True, text=_saved),
+        Column("tokens after", True, text=lambda row: number(row["tokens_after"], 0)),
+        Column("tokens saved", True, text=_saved),
         Column("P before", True, text=lambda row: number(row["means"][0])),
         Column("P after", True, text=lambda row: number(row["means"][1])),
         Column("difference", True, text=lambda row: _of(row["pair"])),
@@ -47,11 +47,11 @@ def processing_table(study: ProcessingStudy) -> Table:
         Column("gain before", True, text=lambda row: _of(row["gains"][0])),
         Column("gain after", True, text=lambda row: _of(row["gains"][1])),
         Column("passages", True, text=lambda row: count(row["n_passages"])),
-        Column("changed", True, text=lambda row: count(row["n_changed"])),
-        Column("emptied", True, text=lambda row: count(row["n_emptied"])),
+        Column("changed passages", True, text=lambda row: count(row["n_changed"])),
+        Column("dropped passages", True, text=lambda row: count(row["n_emptied"])),
         Column("contexts", True, text=lambda row: count(row["n_contexts"])),
-        Column("unchanged", True, text=lambda row: count(row["n_contexts_same"])),
-        Column("without a text", True, text=lambda row: count(row["n_contexts_emptied"])),
+        Column("unchanged contexts", True, text=lambda row: count(row["n_contexts_same"])),
+        Column("empty contexts", True, text=lambda row: count(row["n_contexts_emptied"])),
     )
     return Table(columns, [[column.text(row) for column in columns] for row in study.rows])
 
@@ -66,5 +66,5 @@ def _of(row: Row | None) -> str:
 
 
 def warnings(part: Sequence[ProcessingStudy]) -> list[str]:
-    """Warn of processors that are not deterministic."""
+    """Warn about processors that aren't deterministic."""
     return list(dict.fromkeys(warning for study in part for warning in processing_warnings(study)))

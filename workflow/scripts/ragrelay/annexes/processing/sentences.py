@@ -1,4 +1,4 @@
-"""Write the sentences on processors: what they changed, the tokens that they saved, and what became of the answers."""
+"""Write the sentences on processors: what they changed, how many tokens they saved, and how the answers changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ HEADING = "Processors", "What did the processor do?"
 
 
 def processing_answer(study: ProcessingStudy) -> Conclusion:
-    """Conclude at the largest k: the share of the prompts' tokens that each processor saved, and the paired verdict."""
+    """Conclude at the largest k: the share of prompt tokens that each processor saved, and the verdict on P."""
     rows = study.rows
     deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
     said = "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest)
@@ -27,23 +27,23 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
-    """Say of every processed retriever and k what was changed, how many tokens it saved, and how answers compare."""
+    """Report, for every processed retriever and k, what changed, how many tokens it saved, and how answers compare."""
     told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
     return [text for text in told if text]
 
 
 def processing_warnings(study: ProcessingStudy) -> list[str]:
-    """Warn of processors whose contexts differed when they were made again."""
+    """Warn about processors that gave different contexts when a sample was processed again."""
     names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
     return [
-        f"A sample of the contexts (texts or their order) from {name}’s processor on {study.keys['dataset']} differed "
-        "when it was made again: with another cache, prompts would differ."
+        f"{name}’s processor isn’t deterministic on {study.keys['dataset']}: processing a sample of contexts again "
+        "gave different texts or a different order, so prompts would differ with another cache."
         for name in names
     ]
 
 
 def saved(row: Mapping[str, Any]) -> float | None:
-    """Return the share of the prompts' tokens that the processor saved; None without tokens of both."""
+    """Return the share of prompt tokens that the processor saved; None if either token count is unknown."""
     before, after = row["tokens_before"], row["tokens_after"]
     return None if before is None or after is None or not before else 1 - after / before
 
@@ -56,8 +56,8 @@ def _short(row: Row) -> str:
     if _unchanged(row):
         return "no text changed"
     kept = saved(row)
-    tokens = "" if kept is None else f"{_fewer(kept)} tokens in prompts, "
-    return f"{tokens}verdict on P: {row['pair']['verdict'] if row['pair'] else 'none'}"
+    tokens = "" if kept is None else f"prompts have {_fewer(kept)} tokens; "
+    return tokens + (f"the verdict on P is “{row['pair']['verdict']}”" if row["pair"] else "there is no verdict on P")
 
 
 def _fewer(kept: float) -> str:
@@ -67,28 +67,25 @@ def _fewer(kept: float) -> str:
 def _changed(row: Row) -> str:
     where = f"{row['retriever']}, k = {row['k']}"
     if _unchanged(row):
-        return f"{where}: the processor changed no text of {counted(row['n_contexts'], 'context')} of {row['of']}."
+        return f"{where}: the processor changed none of the {counted(row['n_contexts'], 'context')} from {row['of']}."
+    changed, dropped = row["n_changed"], row["n_emptied"]
     passages = (
-        f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with a "
-        f"different text and {count(row['n_emptied'])} not at all"
+        f"of the {counted(row['n_passages'], 'passage')} from {row['of']}, {count(changed)} {_are(changed)} shown with "
+        f"different text and {count(dropped)} {_are(dropped)} dropped"
     )
     same, emptied, moved = row["n_contexts_same"], row["n_contexts_emptied"], row.get("n_reordered")
     contexts = [
-        f"{count(same)} {_have(same)} the same texts as before" if same else "",
-        f"{count(emptied)} {_have(emptied)} none left, as in prompts without context" if emptied else "",
-        f"{count(moved)} {_show(moved)} passages in a different order" if moved else "",
+        f"{count(same)} {_are(same)} unchanged" if same else "",
+        f"{count(emptied)} {_are(emptied)} empty, which gives the zero-shot prompt" if emptied else "",
+        f"{count(moved)} {_are(moved)} in a different order" if moved else "",
     ]
     told = listing([text for text in contexts if text])
-    of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
+    of_contexts = f"; of the {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
     return f"{where}: {passages}{of_contexts}."
 
 
-def _have(amount: int) -> str:
-    return "has" if amount == 1 else "have"
-
-
-def _show(amount: int) -> str:
-    return "shows its" if amount == 1 else "show their"
+def _are(amount: int) -> str:
+    return "is" if amount == 1 else "are"
 
 
 def _tokens(study: ProcessingStudy, row: Row) -> str:
@@ -96,9 +93,9 @@ def _tokens(study: ProcessingStudy, row: Row) -> str:
     if kept is None or _unchanged(row):
         return ""
     return (
-        f"{row['retriever']}, k = {row['k']}: prompts of {study.keys['generator']} have on average "
-        f"{number(row['tokens_after'], 0)} tokens instead of {number(row['tokens_before'], 0)} ({_fewer(kept)}), over "
-        f"{counted(row['n_tokens'], 'query', 'queries')}."
+        f"{row['retriever']}, k = {row['k']}: {study.keys['generator']}’s prompts average "
+        f"{number(row['tokens_after'], 0)} tokens instead of {number(row['tokens_before'], 0)} ({_fewer(kept)}; "
+        f"{counted(row['n_tokens'], 'query', 'queries')})."
     )
 
 
@@ -106,10 +103,11 @@ def _compared(study: ProcessingStudy, row: Row) -> str:
     if _unchanged(row):
         return ""
     if (pair := row["pair"]) is None:
-        return f"{row['retriever']}, k = {row['k']}: {row['of']} is not in the grid or has no scores to compare P with."
+        why = f"because {row['of']} isn’t in the grid or has no scores"
+        return f"{row['retriever']}, k = {row['k']}: P can’t be compared, {why}."
     shown, strong = winner_first(pair)
     ends = shown["mean_difference"], shown["low"], shown["high"]
-    difference = "" if ends[0] is None else f": difference {short(*ends, shown['margin'])}"
-    where = f"{study.title}, {study.ordering} order, {study.references}, k = {row['k']}"
-    said = f"{where}: {strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
+    difference = "" if ends[0] is None else f"difference {short(*ends, shown['margin'])}, "
+    where = f"{study.title}, {study.ordering} order, {study.references} references, k = {row['k']}"
+    said = f"{where}: {strong} ({difference}{counted(pair['n'], 'query', 'queries')})."
     return with_remark(said, would_undo("this verdict") if pair["stands"] is False else "")

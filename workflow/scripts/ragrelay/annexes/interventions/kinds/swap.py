@@ -29,11 +29,8 @@ class Swap(Intervention):
     at all positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
     """
 
-    population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"
-    effect: ClassVar = (
-        "a relevant passage at a position in the context gives a P that differs by {effect} from the P with a "
-        "non-relevant one there"
-    )
+    population: ClassVar = "whose judgements include a relevant and a non-relevant passage outside the top {k}"
+    effect: ClassVar = "with a relevant instead of a non-relevant passage at the same position, P changes by {effect}"
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
