@@ -24,18 +24,18 @@ HEAD = """# Results: every file and column
 Paths are relative to `results/<study>/`. Names in braces are wildcards; `{a|b}` means `a` or `b`.
 [Methods](../methods.md) explains the numbers.
 
-**Columns.** The first columns of each analysis table are the dataset, generator and scorer that it belongs to, so you
-can concatenate several tables in one line of Python:
-`pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit is a
-name, a text, a boolean or a plain number. The unit “the scorer's” is the unit of the scorer's P: a score from 0 to 1
-for the scorers that come with ragrelay. Each file's columns are listed in order. If a column has no line in its file's
-table, [the table at the end](#columns-in-several-files) describes it.
+**Columns.** The first columns of each analysis table name the dataset, generator and scorer that it belongs to, so you
+can concatenate several tables with one line of Python:
+`pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
+contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
+score from 0 to 1 for the scorers that come with ragrelay. Each file's columns are listed in order. Columns that appear
+in several files may only be described in [the table at the end](#columns-in-several-files).
 
 **CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
 apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet would
 take it for a formula. Parquet files have the text unchanged.
 
-“Shown in” lists the report's figures and tables that read a file. To find the code that reads it, see
+“Shown in” lists the figures and tables in the report that are made from a file. To find the code that reads it, see
 [Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it).
 
 <!-- Written from the declarations in the code by `make docs`. -->

@@ -88,9 +88,9 @@ class OfAnswers(Predictor):
 
 
 class AnswerLogprob(OfAnswers):
-    """Log-probability per token of the answer, mean over seeds, in nats.
+    """The answer's log-probability per token in nats, averaged over seeds.
 
-    The probability is the model's before temperature; the reciprocal of its exponential is the perplexity.
+    Probabilities are the model's before temperature. The perplexity is exp(−this value).
     """
 
     base = "answer_logprob"
@@ -100,9 +100,9 @@ class AnswerLogprob(OfAnswers):
 
 
 class AnswerProbability(OfAnswers):
-    """Mean probability of the answer's tokens, mean over seeds.
+    """Mean probability of the answer's tokens, averaged over seeds.
 
-    Tian et al. 2026 (their PerpA, `prob(k)` in their code).
+    Tian et al. 2026, who call it PerpA (`prob(k)` in their code).
     """
 
     base = "answer_probability"
@@ -112,9 +112,9 @@ class AnswerProbability(OfAnswers):
 
 
 class FirstTokenLogprob(OfAnswers):
-    """Log-probability of the answer's first token, mean over seeds, in nats.
+    """Log-probability of the answer's first token in nats, averaged over seeds.
 
-    The probability is the model's before temperature. A plain statistic of the answer's log-probabilities.
+    The probability is the model's before temperature. A simple statistic of the log-probabilities.
     """
 
     base = "first_token_logprob"
@@ -128,10 +128,10 @@ class FirstTokenLogprob(OfAnswers):
 
 
 class FirstTokenMargin(OfAnswers):
-    """ln p₁ − ln p₂ of the two likeliest candidates for the answer's first token, mean over seeds, in nats.
+    """ln p₁ − ln p₂ for the two likeliest candidates for the answer's first token, averaged over seeds.
 
-    The probabilities are the model's before temperature, whichever token was sampled. The margin of Scheffer, Decomain
-    and Wrobel, IDA 2001, in logarithms.
+    Probabilities are the model's before temperature, whichever token was sampled. The margin of Scheffer, Decomain and
+    Wrobel, IDA 2001, on a log scale.
     """
 
     base = "first_token_margin"
@@ -141,9 +141,9 @@ class FirstTokenMargin(OfAnswers):
 
 
 class MeanEntropy(OfAnswers):
-    """Mean entropy over the 20 likeliest candidates of each token, mean over seeds, in nats.
+    """Entropy over each token's 20 likeliest candidates in nats, averaged over tokens and seeds.
 
-    Predictive uncertainty, e.g. Malinin and Gales, ICLR 2021.
+    Predictive uncertainty, as in Malinin and Gales, ICLR 2021.
     """
 
     base, rising = "mean_entropy", False
@@ -153,7 +153,7 @@ class MeanEntropy(OfAnswers):
 
 
 class Consistency(OfAnswers):
-    """Share of seed pairs whose answers have the same words, as SQuAD normalises them.
+    """Share of pairs of seeds whose answers have the same words after SQuAD's normalisation.
 
     Self-consistency: Wang et al., ICLR 2023.
     """
@@ -166,7 +166,7 @@ class Consistency(OfAnswers):
 
 
 class ConsistencyF1(OfAnswers):
-    """Mean word F1 between two answers, over pairs of seeds.
+    """Word F1 between two seeds' answers, averaged over all pairs of seeds.
 
     Self-consistency with a soft match: SQuAD's F1 (Rajpurkar et al., EMNLP 2016).
     """
@@ -180,9 +180,9 @@ class ConsistencyF1(OfAnswers):
 
 
 class SemanticEntropy(OfAnswers):
-    """−Σ p · ln p over clusters of the seeds' answers; two are alike if their word F1 is at least `same_meaning`.
+    """−Σ p · ln p over clusters of the seeds' answers; a word F1 of at least `same_meaning` joins two answers.
 
-    Farquhar et al., Nature 630, 2024, in its discrete form, with words instead of entailment.
+    The discrete form of Farquhar et al., Nature 630, 2024, with word overlap instead of entailment.
     """
 
     base, rising = "semantic_entropy", False
@@ -194,7 +194,7 @@ class SemanticEntropy(OfAnswers):
 
 
 class AnswerLength(OfAnswers):
-    """Tokens in the answer, mean over seeds.
+    """Number of tokens in the answer, averaged over seeds.
 
     A plain count.
     """
@@ -206,9 +206,9 @@ class AnswerLength(OfAnswers):
 
 
 class TextChange(Predictor):
-    """1 − word F1 between the answer and the answer without context with the same seed, mean over seeds.
+    """1 − word F1 between the answer and the zero-shot answer with the same seed, averaged over seeds.
 
-    Words as in SQuAD.
+    Words are normalised as in SQuAD.
     """
 
     name, stage, of_k, of_ordering = "text_change", AFTER_ANSWER, True, True
@@ -224,9 +224,9 @@ class TextChange(Predictor):
 
 
 class ContextUse(Predictor):
-    """How much likelier, per token, the context makes the answer: mean over seeds, in nats.
+    """How much the context raises the answer's log-probability per token, in nats, averaged over seeds.
 
-    The pointwise mutual information between answer and context per token, for studies with `context_use`.
+    The pointwise mutual information between answer and context, per token; needs `context_use`.
     """
 
     name, stage, of_k, of_ordering = "context_use", AFTER_ANSWER, True, True

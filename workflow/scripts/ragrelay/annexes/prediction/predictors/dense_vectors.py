@@ -83,7 +83,7 @@ def reciprocal_volume(rows: Array) -> float:
 
 
 class DenseQpp(Predictor):
-    """−Σ ln(max − min) over the dimensions of the vectors of the query and the first k results.
+    """−Σ ln(max − min) over vector dimensions, where max and min are over the query and the first k results.
 
     Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum; queries have the same order if the sum is
     negative. As in Tian et al.'s code (2026), which calls it Dense-QPP.
@@ -137,7 +137,7 @@ class DensePerturbation(Predictor):
 
 
 class PairwiseCosine(Predictor):
-    """Mean cosine between every two of the context's k passages.
+    """Mean cosine over all pairs of passages in the context.
 
     A plain measure of the passages' similarity.
     """

@@ -27,10 +27,10 @@ def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
 
 
 class ContextPerplexity(Predictor):
-    """exp(−mean log-probability of the tokens) of the context after `Q: {query}\\nA: `, by the generator.
+    """The generator's perplexity, exp(−mean log-probability per token), for the context after `Q: {query}\\nA: `.
 
-    The largest and smallest over its passages, exp(−mean over passages), and the value for all passages as one text, in
-    studies with `prediction.context_perplexity`. −ln of the last is PerpC of Tian et al. 2026, as in their code.
+    Largest, smallest and geometric mean over the passages, and the value for all passages as one text (`_whole`); needs
+    `prediction.context_perplexity`. −ln of the last is PerpC in Tian et al. 2026, as their code computes it.
     """
 
     stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
@@ -52,9 +52,9 @@ class ContextPerplexity(Predictor):
 
 
 class RerankerScore(Predictor):
-    """Mean and largest score of the context's passages by the reranker in `prediction.reranker`.
+    """Mean and largest score that the reranker in `prediction.reranker` gives the context's passages.
 
-    A plain statistic of the scores; the reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a
+    A simple statistic of the scores; the reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a
     cross-encoder.
     """
 
@@ -75,7 +75,7 @@ class RerankerScore(Predictor):
 
 
 class BertQpp(Predictor):
-    """Score of the query with its first passage, by the cross-encoder in `prediction.cross_encoder`.
+    """Score that the cross-encoder in `prediction.cross_encoder` gives the query with its first passage.
 
     BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict the query's measure.
     """
@@ -89,7 +89,7 @@ class BertQpp(Predictor):
 
 
 class QppGenRe(Predictor):
-    """nDCG@k of the ranking by the labels from the LLM judge in `prediction.judge`; 0 if it finds nothing relevant.
+    """The ranking's nDCG@k, computed from the labels of the judge in `prediction.judge`; 0 if none is relevant.
 
     Σ label / log2(rank + 1), divided by the same sum for the ranking's judged passages in the best order. Meng et al.,
     ACM TOIS 2025 (QPP-GenRE).

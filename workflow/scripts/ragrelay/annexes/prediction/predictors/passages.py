@@ -55,7 +55,7 @@ class Readability(Predictor):
 
 
 class ContextLength(Predictor):
-    """Number of words in the context's k passages.
+    """Number of words in the context.
 
     A plain count.
     """
@@ -67,7 +67,7 @@ class ContextLength(Predictor):
 
 
 class Redundancy(Predictor):
-    """Mean share of words that two of the context's passages have in common (Jaccard), over all pairs.
+    """Mean Jaccard similarity between the words of two passages, over all pairs in the context.
 
     Words are stemmed, and stopwords are removed. A plain measure of the passages' similarity.
     """

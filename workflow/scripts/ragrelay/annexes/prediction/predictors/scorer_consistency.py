@@ -19,7 +19,7 @@ def scorers_of(names: Iterable[str]) -> list[str]:
 
 
 class ScorerConsistency(Predictor):
-    """Mean score (F1, if the scorer has it) between every two answers to the same prompt, by the scorer in its name.
+    """Mean score (F1, if available) between two answers to the same prompt, with the scorer in the predictor's name.
 
     For the scorers in `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore (Zhang et
     al., ICLR 2020).
