@@ -1,8 +1,8 @@
-"""Compute bootstrap intervals of correlation coefficients: BCa at levels widened for small samples.
+"""Compute bootstrap intervals for correlation coefficients: BCa at levels that are expanded for small samples.
 
-Plain BCa intervals are too short with few queries: at n = 43 a 95% interval covers about 93% of the time. Widening
-both levels by the ratio of the t to the normal distribution (Hesterberg 2015) corrects that. Intervals studentised on
-Fisher's z cover no better, and one outlying query can stretch them to nearly [-1, 1].
+Plain BCa intervals are too short with few queries: at n = 43, a 95% interval covers the true value about 93% of the
+time. Expanding both levels by the ratio of the t to the normal distribution (Hesterberg 2015) corrects that. Intervals
+studentised on Fisher's z don't cover any better, and a single outlying query can stretch them to nearly [-1, 1].
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ STATISTICS = {
 }
 
 NO_NAMES: Mapping[str, Array] = MappingProxyType({})
-# Values in one chunk of resamples (16 MiB): bounds memory at any n.
+# Values per chunk of resamples (16 MiB), which limits memory at any n.
 CHUNK = 2**21
 # Resamples whose sums are computed at a time: few enough to fit in the processor's cache.
 ROWS = 256
 RANKED_ROWS = 512
-# If more resamples than this have a constant column, the rest no longer show the sampling distribution.
+# If a larger share of resamples has a constant column, the rest don't represent the sampling distribution.
 UNDEFINED_AT_MOST = 0.05
 
 
 class Interval(NamedTuple):
-    """A confidence interval, or the reason for having none (low and high are then None)."""
+    """A confidence interval, or the reason why there is none (low and high are then None)."""
 
     low: float | None
     high: float | None
@@ -54,10 +54,10 @@ class Draws(NamedTuple):
 
 
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield chunks (rows, n) of bootstrap weights, ``resamples`` rows in total: how often each query is drawn.
+    """Yield bootstrap weights in chunks (rows, n), with ``resamples`` rows in total: how often each query is drawn.
 
-    The rows depend only on ``n`` and ``seed``, so columns of equal length get the same resamples, and a larger number
-    of resamples starts with the same rows as a smaller one.
+    The rows depend only on ``n`` and ``seed``: columns of equal length get the same resamples, and a larger number of
+    resamples begins with the rows of a smaller one.
     """
     generator = np.random.default_rng([seed, n])
     rows_at_once = max(1, CHUNK // n)
@@ -75,10 +75,10 @@ def bootstrap_intervals(
     level: float = 0.95,
     names: Sequence[tuple[str, str]] = (),
 ) -> list[Interval]:
-    """Compute intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
+    """Compute intervals for ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
 
-    ``names``: the names of each pair's columns, for reasons. No column may be constant, and all have the same length n;
-    all pairs use the same resamples of queries. Kendall's tau and the jackknife of the rank coefficients need n x n
+    ``names``: the names of each pair's columns, for reasons. All columns must have the same length n, and none may be
+    constant; all pairs use the same resamples of queries. Kendall's tau and the rank coefficients' jackknife need n × n
     values, so keep n below about 1,000.
     """
     if not pairs:
@@ -103,7 +103,7 @@ def bootstrap_intervals(
 
 
 def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
-    """Compute Pearson's r of every pair in the sample, in every resample, and without each query.
+    """Compute Pearson's r for each pair in the sample, in each resample, and without each query.
 
     All pairs use the same resamples of queries. A NaN excludes its query from its pair.
     """
@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Name the column with the most equal values, and their number; if no columns are given, just say "a column"."""
+    """Name the column with the largest share of equal values, and their number; without columns, say "a column"."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -150,9 +150,9 @@ def bca_interval(
 
     ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
     each query; NaN means undefined. ``columns``: the statistic's columns, keyed by name, for reasons. The tail is
-    Phi(sqrt(n / (n - 1)) t) in place of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
-    freedom (Hesterberg 2015, The American Statistician 69). This corrects for the bootstrap variance, which is too
-    small by the factor (n - 1) / n.
+    Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
+    freedom (Hesterberg 2015, The American Statistician 69). This corrects the bootstrap variance, which is too small by
+    the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -169,7 +169,7 @@ def bca_interval(
 
 
 def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES) -> Interval:
-    """Compute the percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
+    """Compute the percentile interval for a statistic of n queries at expanded levels (see ``bca_interval``)."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return _undefined(draws, defined, columns)
@@ -185,7 +185,7 @@ def jackknife_error(jackknife: Array) -> float:
 
 
 class Tested(NamedTuple):
-    """A correlation's 95% interval and p-value (null hypothesis 0) by one method; all None if it gives none."""
+    """One method's 95% interval and p-value (null hypothesis 0) for a correlation; all None if it has none."""
 
     low: float | None
     high: float | None
@@ -193,10 +193,11 @@ class Tested(NamedTuple):
 
 
 def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = None) -> Tested:
-    """Compute a correlation's interval and test on Fisher's z: Student's t with the jackknife standard error.
+    """Compute a correlation's interval and test on Fisher's z, with Student's t and the jackknife standard error.
 
-    ``jackknife`` (n,) holds the correlation without each query, or each cluster of queries. Returns Nones if no
-    omission changes the correlation, or if one leaves it undefined. ``degrees`` of freedom: by default n - 1.
+    ``jackknife`` (n,) holds the correlation without each query, or without each cluster of queries. All results are
+    None if leaving one out never changes the correlation, or makes it undefined. ``degrees`` of freedom are n - 1 by
+    default.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)
@@ -211,7 +212,7 @@ def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = Non
 
 
 def without_each(coefficient: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Array:
-    """Compute the coefficient of ``x`` and ``y`` (n,) without each of the C clusters in turn, (C,)."""
+    """Compute the coefficient for ``x`` and ``y`` (n,) without each of the C clusters in turn, (C,)."""
     clusters, of_query = np.unique(cluster, return_inverse=True)
     return STATISTICS[coefficient]((of_query != np.arange(len(clusters))[:, None]).astype(np.float64), x, y)
 
@@ -222,7 +223,7 @@ def _expanded_tail(n: int, level: float) -> float:
 
 
 def _below(draws: Array, value: float) -> float:
-    """Return the share of ``draws`` below ``value``; draws equal to it up to rounding count half."""
+    """Return the share of ``draws`` below ``value``; draws that equal it up to rounding count half."""
     ties = np.abs(draws - value) <= coefficients.ROUNDING
     return float((np.count_nonzero((draws < value) & ~ties) + ties.sum() / 2) / len(draws))
 

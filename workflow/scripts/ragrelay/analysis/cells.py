@@ -1,4 +1,4 @@
-"""Read a table's numbers cell by cell in one pass: filtering or building a frame per cell would take longer."""
+"""Read a table's numbers cell by cell in one pass, because filtering or building a frame per cell would take longer."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ def by_cell(
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
     """Yield each distinct tuple of ``keys`` in ``table`` with its rows' numbers, (columns, rows); nulls become NaN.
 
-    Cells come in the order of their first rows; rows within a cell keep the table's order.
+    Cells come in the order of their first rows; within a cell, rows keep the table's order.
     """
     cells = table.group_by(keys, maintain_order=True).agg(pl.col(columns).cast(pl.Float64), pl.len().alias(""))
     numbers = cells.select(columns).explode(columns).to_numpy().T

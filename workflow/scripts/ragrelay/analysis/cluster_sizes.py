@@ -24,7 +24,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``: one row, or none if queries are independent."""
+    """Return the table with ``COLUMNS`` for ``given``: one row, or none if queries are independent."""
     if given.clusters is None:
         return pl.DataFrame(schema=SCHEMA)
     answered = given.cells["qid"].unique().to_list()

@@ -1,4 +1,4 @@
-"""Handle clustered rows: clusters of queries in tables, a slope's test, and rho without each query in turn."""
+"""Handle clustered rows: clusters of queries in tables, the test of a slope, and rho without each query in turn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,35 +11,35 @@ from scipy import special
 from ragrelay.analysis.coefficients import ROUNDING, Array
 
 WITHIN = 0.5
-"""The within-cluster correlation that the degrees of freedom assume."""
+"""The within-cluster correlation that the degrees of freedom are based on."""
 
 
 CLUSTER = "cluster"
 NOT_BY_CLUSTER = "queries come in clusters, and this is for independent ones"
-"""The reason for a row without interval and p-value."""
+"""The reason in rows without interval and p-value."""
 Clusters = Mapping[str, int]
-"""Each query's cluster number, keyed by qid; None instead if queries are independent."""
+"""Each query's cluster number, keyed by qid; in its place, None if queries are independent."""
 Indexes = npt.NDArray[np.intp]
 
 
 def cluster_column(clusters: Clusters | None) -> pl.Expr:
-    """Return the column ``cluster`` of a table with qids; null if queries are independent."""
+    """Return an expression for the column ``cluster`` of a table with qids; null if queries are independent."""
     numbers = pl.lit(None) if clusters is None else pl.col("qid").replace_strict(clusters, return_dtype=pl.Float64)
     return numbers.cast(pl.Float64).alias(CLUSTER)
 
 
 def of_queries(qids: pl.Series, clusters: Clusters | None) -> Indexes | None:
-    """Return the cluster number of each of ``qids`` (n,); None if queries are independent."""
+    """Return each query's cluster number, for ``qids`` (n,); None if queries are independent."""
     return None if clusters is None else qids.replace_strict(clusters).to_numpy().astype(np.intp)
 
 
 def indexes(column: Array) -> Indexes | None:
-    """Return cluster numbers (n,) from a column made by ``cluster_column``; None if queries are independent."""
+    """Convert a column from ``cluster_column`` to cluster numbers (n,); None if queries are independent."""
     return None if not len(column) or np.isnan(column).any() else column.astype(np.intp)
 
 
 def effective_number(sizes: npt.NDArray[Any]) -> float:
-    """Return how many equally large clusters are worth clusters with these ``sizes``: (sum)² / sum of squares."""
+    """Return how many equally large clusters are worth as much as these ``sizes``: (sum)² / sum of squares."""
     return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
 
 
@@ -61,13 +61,13 @@ class ClusteredSlope(NamedTuple):
 
 
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
-    """Test the slope of ``y`` on ``x`` (n,), where rows correlate within the clusters 0, 1, … of ``cluster`` (n,).
+    """Test the slope of ``y`` on ``x`` (n,), where rows are correlated within the clusters 0, 1, … in ``cluster`` (n,).
 
-    t is the slope over its jackknife error, which leaves out one cluster at a time (CR3 of Bell and McCaffrey 2002).
-    The degrees of freedom are not the number of clusters minus one, because few clusters may differ in x from the
-    rest. By Satterthwaite's approximation they are (sum q)² / sum q² - 1, where q is the variance that a cluster adds
-    to the slope if its rows correlate by WITHIN: (1 - WITHIN) sum u² + WITHIN (sum u)², with u = x minus its mean.
-    There is no test if x or y is constant without one of the clusters, or if no cluster changes the slope.
+    t is the slope divided by its jackknife error, which leaves out one cluster at a time (CR3, Bell and McCaffrey
+    2002). The degrees of freedom aren't the number of clusters minus one, because only few clusters may differ from the
+    rest in x. By Satterthwaite's approximation, they are (sum q)² / sum q² - 1, where q is what a cluster adds to the
+    slope's variance if its rows have the correlation WITHIN: (1 - WITHIN) sum u² + WITHIN (sum u)², with u = x minus
+    its mean. There is no test if x or y is constant without one of the clusters, or if no cluster changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -92,11 +92,11 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
     """Approximate, to first order, Spearman's rho of n rows without the rows of each query in turn (queries,).
 
     ``query`` (n,) is the index of each row's query. Let F and G be the columns' midranks, divided by n and centred.
-    Then rho is S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
-    v(y) - 3 S: u is the mean of G over the rows with a larger x, where rows with an equal x count half, and v that of F
-    by y. Its influence on A is F² + 2 w(x) - 3 A, where w is as u but of F (Croux and Dehon 2010, Statistical Methods &
-    Applications 19). Without m of the n rows, rho decreases by the sum of their influences / (n - m). This takes one
-    sort; ranking the rows again without each query would take one per query.
+    Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
+    v(y) - 3 S: u is the mean of G over the rows with a larger x, where rows with an equal x count half; v is the same
+    for F by y. A row's influence on A is F² + 2 w(x) - 3 A, where w is like u, but for F (Croux and Dehon 2010,
+    Statistical Methods & Applications 19). Without m of the n rows, rho decreases by the sum of their influences / (n -
+    m). This takes a single sort; exact values would take one sort per query.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))
@@ -113,7 +113,7 @@ def _midranks(column: Array) -> Array:
 
 
 def _mean_above(column: Array, values: Array) -> Array:
-    """For each row, sum ``values`` over the rows with a larger ``column``, count equal ones half, and divide by n."""
+    """Sum, for each row, ``values`` over the rows with a larger ``column`` (equal ones count half), and divide by n."""
     _, group = np.unique(column, return_inverse=True)
     sums = np.bincount(group, values)
     return (sums[::-1].cumsum()[::-1] - sums / 2)[group] / len(column)

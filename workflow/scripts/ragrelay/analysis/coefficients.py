@@ -1,8 +1,8 @@
-"""Compute correlation coefficients of many resamples at once.
+"""Compute correlation coefficients for many resamples at a time.
 
-A resample of n queries is a row of weights: how often each query was drawn. Every function takes such rows,
-``weights`` (rows, n), with ``x`` and ``y`` (n,), and returns one coefficient per row (rows,). It equals the
-coefficient of the queries repeated by their weights, and is NaN where a column is constant within the resample.
+A resample of n queries is a row of weights: how often each query was drawn. Each function takes such rows, ``weights``
+(rows, n), with ``x`` and ``y`` (n,), and returns one coefficient per row (rows,). It equals the coefficient of the
+queries repeated by their weights, and is NaN where a column is constant within the resample.
 """
 
 from collections.abc import Sequence
@@ -12,25 +12,25 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# Below this share of the second moment, a variance is only the rounding error of a constant column.
+# Below this share of the second moment, a variance is just the rounding error of a constant column.
 ROUNDING = 1e-12
-# Up to this many queries, comparing all pairs in one product is faster than sorting.
+# Up to this many queries, comparing all pairs in one matrix product is faster than sorting.
 COMPARED_AT_MOST = 256
-# Queries that concordances compares one by one.
+# Number of queries that concordances compares one by one.
 COMPARED_AT_ONCE = 256
 Ranks = npt.NDArray[np.integer]
 
 
 def pearson(weights: Array, x: Array, y: Array) -> Array:
-    """Compute Pearson's r of each row of ``weights`` (rows, n) from weighted moments."""
+    """Compute Pearson's r for each row of ``weights`` (rows, n) from weighted moments."""
     return pearson_of_sums(weights @ pearson_features([(x, y)]))[:, 0]
 
 
 def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
-    """Return columns (n, 6 x pairs) whose weighted sums give every pair's r: 1, x, y, xx, xy, yy, standardised.
+    """Return columns (n, 6 × pairs) whose weighted sums give each pair's r: 1, x, y, xx, xy, yy, standardised.
 
-    A NaN in x or y excludes its query from its pair. One product with the weights then serves all pairs. Columns of
-    the same moment lie side by side, which halves the time that later steps need.
+    A NaN in x or y excludes its query from its pair. So a single product with the weights serves all pairs. Columns for
+    the same moment are adjacent, which halves the time of later steps.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)
@@ -49,7 +49,7 @@ def _moments(columns: Array) -> Array:
 
 
 def pearson_of_sums(sums: Array) -> Array:
-    """Compute Pearson's r (rows, pairs) from weighted sums (rows, 6 x pairs) of ``pearson_features``."""
+    """Compute Pearson's r (rows, pairs) from weighted sums (rows, 6 × pairs) of ``pearson_features``."""
     count, *rest = np.moveaxis(sums.reshape(len(sums), 6, -1), 1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y, xx, xy, yy = (values / count for values in rest)
@@ -60,12 +60,12 @@ def pearson_of_sums(sums: Array) -> Array:
 
 
 def pearson_left_out(features: Array) -> Array:
-    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, without n x n weights."""
+    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, without n × n weights."""
     return pearson_of_sums(features.sum(axis=0) - features)
 
 
 def spearman(weights: Array, x: Array, y: Array) -> Array:
-    """Compute Spearman's rho of each row of ``weights`` (rows, n): Pearson's r of midranks within the resample."""
+    """Compute Spearman's rho for each row of ``weights`` (rows, n): Pearson's r of midranks within the resample."""
     x_ranks, y_ranks = (_midranks(weights, column) for column in (x, y))
     weighted = weights * x_ranks
     covariance, x_variance = (np.einsum("rn,rn->r", weighted, ranks) for ranks in (y_ranks, x_ranks))
@@ -83,9 +83,9 @@ def _midranks(weights: Array, column: Array) -> Array:
 
 
 def kendall(weights: Array, x: Array, y: Array) -> Array:
-    """Compute Kendall's tau-b of each row of ``weights`` (rows, n).
+    """Compute Kendall's tau-b for each row of ``weights`` (rows, n).
 
-    Copies of one query count as ties in both columns (Kendall 1945).
+    Copies of the same query count as ties in both columns (Kendall 1945).
     """
     total = weights.sum(axis=1)
     # Integers below 2^24 are exact in single precision, which is twice as fast.
@@ -110,11 +110,11 @@ def kendall_left_out(x: Array, y: Array) -> Array:
 
 
 def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
-    """Return how many other queries x and y order alike with each query, less those they order oppositely (n,).
+    """Return how many other queries x and y order the same way relative to each query, minus the opposite ones (n,).
 
-    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. With before(p) the sum of sign(y - y_j) over the first p
-    queries in the order of x, it is before(first tied in x) + before(after the last tied) - before(n). A table has
-    before at every COMPARED_AT_ONCE queries for all y, so that at most COMPARED_AT_ONCE are compared one by one.
+    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. Let before(p) be the sum of sign(y - y_j) over the first p
+    queries in the order of x. The result is before(first tied in x) + before(after the last tied) - before(n). A table
+    holds before at every COMPARED_AT_ONCE queries for all y, so at most COMPARED_AT_ONCE are compared one by one.
     """
     n = len(x_ranks)
     order = np.argsort(x_ranks, kind="stable")
@@ -123,7 +123,7 @@ def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
     np.add.at(counts, (np.arange(n) // COMPARED_AT_ONCE + 1, y_sorted), 1)
     counts = counts.cumsum(axis=0, dtype=np.int32)
     up_to = counts.cumsum(axis=1, dtype=np.int32)
-    table = 2 * up_to - counts - up_to[:, -1:]  # values below less values above
+    table = 2 * up_to - counts - up_to[:, -1:]  # values below minus values above
     rows = np.pad(y_sorted, (0, COMPARED_AT_ONCE - n % COMPARED_AT_ONCE)).reshape(-1, COMPARED_AT_ONCE)
 
     def before(place: Ranks) -> Ranks:
@@ -136,7 +136,7 @@ def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
 
 
 def _concordance(x: Array, y: Array) -> npt.NDArray[np.int8]:
-    """Return per pair of queries (n, n) 1 if x and y order them alike, -1 if oppositely, 0 if either ties them."""
+    """Return 1 for pairs of queries (n, n) that x and y order the same way, -1 if oppositely, 0 if tied in either."""
     return (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).astype(np.int8)
 
 
@@ -149,7 +149,7 @@ def _ratio(covariance: Array, x_variance: Array, y_variance: Array) -> Array:
 
 
 def _counts_of_values(weights: Array, column: Array) -> tuple[Array, npt.NDArray[np.intp]]:
-    """Count each distinct value of ``column`` per row (rows, values); return also each query's value's index (n,)."""
+    """Count each distinct value in ``column`` per row (rows, values); also return each query's value's index (n,)."""
     _, group = np.unique(column, return_inverse=True)
     order = np.argsort(group, kind="stable")
     first = np.flatnonzero(np.diff(group[order], prepend=-1))

@@ -1,4 +1,4 @@
-"""Split utility by two questions: was the context good, and was it used?"""
+"""Split utility by two questions: was the context good, and did the answer use it?"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 ALL = "all retrievers"
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
-"""Each name with two truth values: the context was good, the context was used."""
+"""Each group's two truth values: whether the context was good, and whether it was used."""
 GROUP_WORDS = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
                "poor_unused": "poor, not used"}  # fmt: skip
 TABLE = {
@@ -68,12 +68,12 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute a row per retriever, ordering, k and reference set, without unseen ones: SCHEMA and adjusted p-values.
+    """Compute a row per retriever, ordering, k and reference set, without unseen sets: SCHEMA and adjusted p-values.
 
-    ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures.
-    A context is good if ``measure`` at k is above 0 and at least its median over the queries of all retrievers; it was
-    used if context_use is at least the median, taken likewise. Rows of ``all retrievers`` pool the retrievers, and have
-    no interval because the same queries recur.
+    ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures. A
+    context is good if ``measure`` at k is above 0 and not below its median over the queries of all retrievers; it was
+    used if context_use isn't below its median over the same queries. The rows ``all retrievers`` pool the retrievers;
+    they have no interval, because the queries recur.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

@@ -37,20 +37,20 @@ from ragrelay.base.vocabulary.columns import (
 )
 
 LOW_P0 = 0.1
-# Subset of the queries → their lowest P_0; "all" includes queries without a P_0.
+# Subset of the queries → its lowest P_0; "all" includes queries without a P_0.
 SUBSETS = {"all": None, f"p0>={LOW_P0}": LOW_P0}
 TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
-# Rank coefficients take longer per resample, and their intervals need fewer resamples.
+# Rank coefficients take longer per resample, but their intervals need fewer resamples.
 RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
-# Above this many queries rank coefficients get large-sample intervals.
+# With more queries than this, rank coefficients get large-sample intervals.
 RANKS_BOOTSTRAPPED_AT_MOST = 1_000
 QUERIES_AT_LEAST = 4
 FAMILY = ("coefficient", "references", "measure", "subset")
 P_VALUES = {"p_value": "p", "p_permutation": "p_permutation"}
 CELLS = ("retriever", "ordering")
-# The coefficient with a verdict: its intervals keep their coverage on skewed columns too.
+# The coefficient that has a verdict: its intervals keep their coverage even on skewed columns.
 DECIDES = "spearman"
-# Scores are around 1, so a column that varies by less than this varies only by rounding.
+# Scores are of the order of 1, so a smaller variation is only due to rounding.
 CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
@@ -91,18 +91,18 @@ SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
 METHOD_OF_CLUSTERS = "jackknife over clusters of queries on Fisher's z, Student's t"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 
-# Above this many queries the statistic is compared with Student's t: permutations would give the same.
+# With more queries than this, the statistic is compared with Student's t; permutations would give the same result.
 PERMUTED_AT_MOST = 200
 # Permutations at a time: few enough to fit in the processor's cache.
 ORDERS = 500
-# detectable_rho subtracts COST from n to match simulated verdicts.
+# detectable_rho subtracts this from n, to match simulated verdicts.
 COST = 5.5
 TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's paired columns (n,), its names and counts, and the ``reason`` if it has no coefficient."""
+    """A cell's paired columns (n,), its names and counts, and a ``reason`` if it has no coefficient."""
 
     names: dict[str, Any]
     utility: Array
@@ -113,13 +113,13 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """Hash the data. Cells with equal data share a digest, such as both subsets if no P_0 is low."""
+        """A hash of the data. Cells with equal data share it, such as both subsets if no P_0 is low."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     parts = (
         transmission(*of_retriever, given.resamples, given.seed, given.clusters)
         for of_retriever in given.each_retriever()
@@ -128,7 +128,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def is_constant(column: Array) -> bool:
-    """Return whether a column's values differ by no more than rounding."""
+    """Return whether a column's values are equal up to rounding."""
     return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
 
 
@@ -137,15 +137,15 @@ def transmission(
 ) -> pl.DataFrame:
     """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
 
-    ``utility`` has the utility table's columns, ``retrieval`` qid, measure, k, value. A cell is ordering x k x
-    references x measure x subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
+    ``utility`` has the utility table's columns, ``retrieval`` has qid, measure, k and value. A cell is ordering × k ×
+    references × measure × subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
     Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
-    excludes 0; too few queries if verdicts.few_pairs says so, with a ``remark``. ``corrected`` then applies Holm's
-    correction. No interval of r keeps its coverage on skewed columns (docs/methods.md).
+    excludes 0; too few queries if verdicts.few_pairs gives a reason, which becomes the ``remark``. ``corrected`` then
+    applies Holm's correction. No interval for r keeps its coverage on skewed columns (docs/methods.md).
 
-    With ``clusters`` (see Transmission) test and interval of all coefficients are those of the jackknife over clusters
-    on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as
-    many clusters as a verdict on a mean; p_permutation and ``detectable`` are missing.
+    With ``clusters`` (see Transmission), all coefficients are tested by the jackknife over clusters on Fisher's z, with
+    Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as many clusters as a
+    verdict on a mean; p_permutation and ``detectable`` are null.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
@@ -176,7 +176,7 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
 
 
 def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, object]:
-    """Compute a coefficient's row if queries form clusters."""
+    """Compute a coefficient's row if the queries form clusters."""
     value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
     row: dict[str, object] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
     if len(sizes) < CLUSTERS_AT_LEAST:
@@ -192,7 +192,7 @@ def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dic
 def _verdict(
     coefficient: str, cell: PairedColumns, low: float | None, high: float | None, p_value: float | None
 ) -> dict[str, object]:
-    """Return the verdict and its remark; none for a coefficient without verdicts."""
+    """Return the verdict and its remark; empty for a coefficient without verdicts."""
     if coefficient != DECIDES or p_value is None:
         return {}
     sizes = None if cell.cluster is None else np.unique(cell.cluster, return_counts=True)[1]
@@ -240,15 +240,15 @@ def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "u
 
 
 def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Add family (coefficient x references x measure x subset), family_size, p_holm, p_bh, p_permutation_holm, ..."""
+    """Add family (coefficient × references × measure × subset), family_size, p_holm, p_bh, p_permutation_holm, ..."""
     return multiplicity.with_adjusted(correlations, FAMILY, P_VALUES, CELLS)
 
 
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Make the verdicts of ``correlations`` (of with_adjusted) undecided, with a remark, where Holm's p is 5% or more.
+    """Make verdicts in ``correlations`` (from with_adjusted) undecided, with a remark, if Holm's p-value is 5% or more.
 
-    So every verdict on a page is included in the page's count after Holm's correction. A remark also marks rows where
-    the test rejects after the correction but the interval includes 0.
+    So the page's count after Holm's correction includes every verdict on the page. A remark also marks rows where the
+    test rejects after the correction but the interval includes 0.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
@@ -264,7 +264,7 @@ def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
 def _coefficients(
     coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int
 ) -> list[dict[str, object]]:
-    """Compute value, interval and p-value of ``coefficient`` for cells of equal n."""
+    """Compute value, interval and p-value of ``coefficient`` for cells with equal n."""
     n = len(cells[0].utility)
     tests = _tests(coefficient, cells)
     drawn: int | None = None
@@ -303,7 +303,7 @@ def _coefficients(
 
 
 def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float, float]]:
-    """Compute value and p-value of each of ``cells``, of equal n. Only scipy's r takes all cells in one call."""
+    """Compute the value and p-value for each of ``cells``, with equal n. Only scipy's r takes all cells in one call."""
     if coefficient == "pearson":
         utility, measure = (np.array([getattr(cell, name) for cell in cells]) for name in ("utility", "measure"))
         results = stats.pearsonr(utility, measure, axis=1)
@@ -313,7 +313,7 @@ def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float
 
 
 def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
-    """Compute the interval of Spearman's rho on Fisher's z with variance (1 + rho^2 / 2) / (n - 3).
+    """Compute the interval for Spearman's rho on Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3).
 
     See Bonett and Wright 2000, Psychometrika 65.
     """
@@ -323,11 +323,11 @@ def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
 
 
 def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Interval:
-    """Compute the interval of Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
+    """Compute the interval for Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
 
-    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x and in y) are U-statistics.
-    Each query's part in them gives the variance by the delta method (Hoeffding 1948, Annals of Mathematical
-    Statistics 19). A variance from n alone would be too small for a column with many ties, such as nDCG@1.
+    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x and in y) are U-statistics. Each
+    query's contribution to them gives the variance by the delta method (Hoeffding 1948, Annals of Mathematical
+    Statistics 19). A variance based on n alone would be too small for a column with many ties, such as nDCG@1.
     """
     if 1.0 - abs(tau) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
@@ -351,20 +351,20 @@ def _fisher_interval(value: float, error: float, level: float) -> Interval:
 def permutation_p(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return two-sided p-values of "``coefficient`` (pearson or spearman) is 0", one per pair of columns, all (n,).
+    """Return two-sided p-values for a ``coefficient`` (pearson or spearman) of 0, one per pair of columns, all (n,).
 
-    The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 over the product of the means of x^2 and y^2,
-    both centred. If r is 0, tau^2 / n is its variance, whether or not the columns are independent. One column is
+    The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 divided by the product of the means of x^2 and
+    y^2, both centred. If r is 0, its variance is tau^2 / n, whether or not the columns are independent. One column is
     permuted ``permutations`` times, including the sample; the orders depend only on n and ``seed``. The test is exact
-    for independent columns and asymptotically valid for all uncorrelated ones, which permuting r itself is not
-    (DiCiccio and Romano 2017, Journal of the American Statistical Association 112; for ranks Yu and Hutson 2022). With
-    more than 200 queries the statistic is compared with Student's t on n - 2 degrees of freedom.
+    for independent columns and asymptotically valid for all uncorrelated ones; permuting r itself is not (DiCiccio and
+    Romano 2017, Journal of the American Statistical Association 112; for ranks, Yu and Hutson 2022). With more than 200
+    queries, the statistic is compared with Student's t on n - 2 degrees of freedom.
     """
     x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
     if n > PERMUTED_AT_MOST:
         return np.asarray(2.0 * special.stdtr(n - 2, -observed), dtype=np.float64)
-    # Many pairs share a measure, and its permutations serve them all.
+    # Many pairs share a measure, so its permutations serve all of them.
     measures, of_pair = np.unique(y, axis=0, return_inverse=True)
     sharing = [np.flatnonzero(of_pair == place) for place in range(len(measures))]
     orders, extreme = _orders(n, permutations, seed), np.zeros(len(pairs))
@@ -379,11 +379,11 @@ def permutation_p(
 
 @cache
 def detectable_rho(n: int) -> float | None:
-    """Return the smallest |rho| that gets a verdict (verdicts.of_correlation) from n queries with 80% probability.
+    """Return the smallest |rho| that gets a verdict (verdicts.of_correlation) in 80% of studies with n queries.
 
-    On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n - 5.5: the
-    verdict needs both a test and an interval, so it has less power than either (simulated on normal columns in
-    benchmarks/verdict_power.py). None for fewer queries than a verdict needs.
+    It is computed on Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n -
+    5.5: the verdict needs both a test and an interval, so it has less power than either (simulated on normal columns in
+    benchmarks/verdict_power.py). None if a verdict needs more queries.
     """
     if n < WORDS_AT_LEAST:
         return None
@@ -411,6 +411,6 @@ def _standardised(columns: Array) -> Array:
 
 
 def _sizes(products: Array, squares: Array) -> Array:
-    """Return |statistic| from sums of products of standardised columns and of their squares; 0 if undefined."""
+    """Return |statistic| from the sums of products of standardised columns and of their squares; 0 if undefined."""
     scale = np.sqrt(squares)
     return np.abs(products) / np.where(scale > ROUNDING, scale, np.inf)

@@ -1,4 +1,4 @@
-"""Measure how utility depends on P_0, which it contains: r(P_0, U), partial correlations, and U by thirds of P_0."""
+"""Measure how utility depends on P_0, which is part of it: r(P_0, U), partial correlations, and U by thirds of P_0."""
 
 from collections import defaultdict
 
@@ -54,16 +54,16 @@ BY_QUERY = (*(name for name in TABLE if name.endswith(("_low", "_high", "_p"))),
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     return pl.concat(couplings(*of_retriever) for of_retriever in given.each_retriever())
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     """Measure how one retriever's utility depends on P_0: a row (``SCHEMA``) per cell and measure.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (of ranks,
-    taken once) correlate the measure with P_k given P_0. If the number of queries isn't a multiple of 3, the lower
-    thirds are larger. Undefined correlations are null, with a ``reason``.
+    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (which is
+    computed on ranks, taken once) correlate the measure with P_k given P_0. If the number of queries isn't a multiple
+    of 3, the lower thirds are larger. Undefined correlations are null, with a ``reason``.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (
@@ -87,7 +87,7 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thirds(p0: Array, utility: Array) -> dict[str, object]:
-    """Return n and the means of utility by thirds, with a ``reason`` if no correlation is defined."""
+    """Return n and mean utility in each third, with a ``reason`` if no correlation is defined."""
     n = len(p0)
     if n < QUERIES_AT_LEAST:
         return {"n": n, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -101,7 +101,7 @@ def _thirds(p0: Array, utility: Array) -> dict[str, object]:
 
 
 def _correlations(cells: Array) -> list[dict[str, object]]:
-    """Correlate P, P_0, utility and measure in ``cells`` (cells, 4, n); P_0 and utility aren't constant."""
+    """Correlate P, P_0, utility and measure in ``cells`` (cells, 4, n), where P_0 and utility aren't constant."""
     p, p0, utility, measure = cells.swapaxes(0, 1)
     rows = [{"method": METHOD} | _named("r_p0_utility", estimates) for estimates in _with_left_out(p0, utility)]
     partial = []
@@ -121,7 +121,7 @@ def _correlations(cells: Array) -> list[dict[str, object]]:
 
 
 def _named(name: str, values: Array) -> dict[str, object]:
-    """Return a correlation's columns, from its value and its values without each query in turn (1 + n,)."""
+    """Return a correlation's columns, given its value and its values without each query in turn (1 + n,)."""
     value = float(values[0])
     tested = bootstrap.fisher_jackknife(value, values[1:])
     row = {name: value, f"{name}_low": tested.low, f"{name}_high": tested.high, f"{name}_p": tested.p_value}
@@ -129,14 +129,14 @@ def _named(name: str, values: Array) -> dict[str, object]:
 
 
 def _with_left_out(x: Array, y: Array) -> Array:
-    """Compute Pearson's r of each cell's ``x`` and ``y`` (cells, n) and without each query in turn: (cells, 1 + n)."""
+    """Compute Pearson's r of each cell's ``x`` and ``y`` (cells, n) with all and without each query: (cells, 1 + n)."""
     features = pearson_features(list(zip(x, y, strict=True)))
     correlations = [pearson_of_sums(features.sum(axis=0, keepdims=True)), pearson_left_out(features)]
     return np.ascontiguousarray(np.concatenate(correlations).T)
 
 
 def _partial(x: Array, y: Array, z: Array) -> Array:
-    """Compute the partial correlation of ``x`` and ``y`` given ``z``, all (cells, n), as ``_with_left_out`` does r."""
+    """Compute the partial correlation of ``x`` and ``y`` given ``z``, all (cells, n); see ``_with_left_out``."""
     xy, xz, yz = (_with_left_out(*columns) for columns in ((x, y), (x, z), (y, z)))
     with np.errstate(invalid="ignore", divide="ignore"):
         partial: Array = (xy - xz * yz) / np.sqrt((1.0 - xz**2) * (1.0 - yz**2))

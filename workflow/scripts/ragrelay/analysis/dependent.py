@@ -1,4 +1,4 @@
-"""Compare correlations over the same queries between retrievers and orderings, and over k, with paired resampling."""
+"""Compare correlations over the same queries between retrievers, orderings and k, with paired resampling."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ ContextCell = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference of correlations."""
+    """A difference between correlations."""
 
     comparison: str
     ends: tuple[ContextCell, ContextCell]
@@ -81,23 +81,23 @@ class Contrast:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     return with_adjusted(differences(given.cells, given.measured, given.resamples, given.seed))
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Compare Pearson's r between the cells of all retrievers; a row (``SCHEMA``) per comparison.
+    """Compare Pearson's r between the cells of all retrievers: a row (``SCHEMA``) per comparison.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. ``comparison`` is ``retrievers``
     (each pair, at the same ordering and k), ``orderings`` (descending against ascending) or ``trend over k``: the
-    least-squares slope of r over k, the change of r per passage.
+    least-squares slope of r over k, which is the change in r per passage.
 
-    A query is drawn or left out with its data in all cells, which accounts for what the correlations share: queries,
-    measures, zero-shot answers. ``low``, ``high`` (95%) and p_value (difference = 0) use Student's t with the jackknife
-    standard error, which keeps its level where BCa intervals do not (docs/methods.md); ``bootstrap_low`` and
-    ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels. The jackknife is over the
-    queries of any of the cells. If a column is constant in many resamples, only the bootstrap's interval is missing.
-    ``same_references``: see significance.comparisons.
+    A query is drawn or left out with its data in all cells; this accounts for what the correlations share: queries,
+    measures, zero-shot answers. ``low``, ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t
+    with the jackknife standard error, which keeps its level where BCa intervals don't (docs/methods.md).
+    ``bootstrap_low`` and ``bootstrap_high`` are the paired bootstrap's percentile interval at expanded levels. The
+    jackknife runs over the queries in any of the cells. If a column is constant in many resamples, only the bootstrap
+    interval is missing. ``same_references``: see significance.comparisons.
     """
     rows = [
         row
@@ -115,12 +115,12 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (comparison x references x measure), family_size, p_holm and p_bh."""
+    """Add family (comparison × references × measure), family_size, p_holm and p_bh."""
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"}, CELLS)
 
 
 def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
-    """Yield the comparisons that ``cells`` (retriever, ordering, k) allow, retrievers and orderings in that order."""
+    """Yield the comparisons that ``cells`` (retriever, ordering, k) allow, in the order of retrievers and orderings."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
     orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))
@@ -153,7 +153,7 @@ def _k(cell: ContextCell) -> int:
 def _compare(
     utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], resamples: int, seed: int
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of one reference set and measure."""
+    """Yield the rows for one reference set and measure."""
     pairs = paired_columns(utility, retrieval)
     known = {cell: np.isfinite(x) & np.isfinite(y) for cell, (x, y) in pairs.items()}
     reasons = {cell: no_coefficient(x[known[cell]], y[known[cell]], names["measure"]) for cell, (x, y) in pairs.items()}
@@ -183,7 +183,7 @@ def _compare(
             for retriever, ordering, k in contrast.weights
             for name, column in zip(("utility", names["measure"]), pairs[retriever, ordering, k], strict=True)
         }
-        # A query that no cell has changes nothing, and doesn't count for the interval.
+        # A query that no cell has changes nothing, so it doesn't count for the interval.
         yield row | _estimate(difference, resampled, jackknife[shared.any(axis=0)], columns) | {"resamples": resamples}
 
 
@@ -208,7 +208,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mappin
 
 
 def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
-    """Return utility and measure of every cell (n,), with the queries in the same order; NaN if a query has none."""
+    """Return each cell's utility and measure (n,), with the queries in the same order; NaN if a query has no value."""
     keys = ["retriever", "ordering", "k"]
     qids = utility["qid"].unique().sort()
     joined = (
@@ -225,6 +225,6 @@ def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Conte
 
 
 def _same_references(contrast: Contrast, references: str) -> bool:
-    """Return whether all cells share references: an unseen set depends on the retriever and k, not on the ordering."""
+    """Return whether all cells share references; an unseen set depends on the retriever and k, not on the ordering."""
     contexts = {(retriever, k) for retriever, _, k in contrast.weights}
     return len(contexts) == 1 or not references.endswith(UNSEEN)

@@ -72,11 +72,11 @@ COLUMNS = {
 """Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands",
          "remark")  # fmt: skip
-"""The columns that ``words_of`` returns."""
+"""The columns that ``words_of`` computes."""
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     return equivalences(given.cells, *given.compared, clusters=given.clusters)
 
 
@@ -90,14 +90,14 @@ def equivalences(
     """Test P_k minus ``reference_retriever``'s P_k over the same queries, ordering, k and references.
 
     ``utility``: utility.COLUMNS. There is a row per cell of every other retriever, except on unseen references, which
-    differ between the two retrievers. ``p_not_worse`` tests "the mean difference is above -margin", p_not_better "it is
-    below margin", and p_value both (the larger: Schuirmann 1987). These are one-sided tests of mean_tests with 1.75
-    times the skewness; ``low`` and ``high`` bound their 90% interval. p_holm and p_not_worse_holm adjust over the
-    retrievers of a cell (``family``). A row without a test has a ``reason``.
+    differ between the two retrievers. ``p_not_worse`` tests "the mean difference is above -margin", p_not_better tests
+    "it is below margin", and p_value tests both (it is the larger one: Schuirmann 1987). These are one-sided tests from
+    mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of their 90% interval. p_holm and
+    p_not_worse_holm adjust over the retrievers in a cell (``family``). A row without a test has a ``reason``.
 
-    The ``verdict`` (see verdicts) follows from the interval ``verdict_low`` to verdict_high. Its level is 1 - 5% / m
-    for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05.
-    The ``primary`` pair is tested alone, at 95%, and isn't one of the m. The levels in Holm's steps are not valid for
+    The ``verdict`` (see verdicts) follows from the interval from ``verdict_low`` to verdict_high. Its level is 1 - 5% /
+    m for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05.
+    The ``primary`` pair is tested alone, at 95%, and isn't one of the m. The levels in Holm's steps aren't valid for
     verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
@@ -134,9 +134,9 @@ def equivalences(
 def words_of(
     columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Compute WORDS for the mean of each of ``columns`` of differences; all intervals together cover with 95%.
+    """Compute WORDS for the mean of each column of differences; together, all intervals cover with 95%.
 
-    ``clusters``: each query's cluster for each column, or None for a column of independent queries.
+    ``clusters``: each query's cluster for each column, or None for a column with independent queries.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
@@ -164,21 +164,21 @@ def words_of(
 
 
 def difference(p: Array, against: Array) -> Array:
-    """Return p - against (n,), NaN where either is missing, and 0 where they differ only by rounding."""
+    """Return p - against (n,): NaN where either is missing, 0 where they differ only by rounding."""
     differences: Array = p - against
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return differences
 
 
 def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
-    """Return the values of ``column`` that are not NaN, and the clusters of their queries (see cluster_column)."""
+    """Return the non-NaN values in ``column``, and the clusters of their queries (see cluster_column)."""
     return column[np.isfinite(column)], indexes(cluster[np.isfinite(column)])
 
 
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
-    """Return whether a column of differences can be tested: enough queries, and not all differences are equal.
+    """Return whether a column of differences can be tested: enough queries, and differences that aren't all equal.
 
-    If ``cluster`` gives each query's cluster, there must be enough clusters, and their means must differ.
+    If ``cluster`` gives each query's cluster, there must be enough clusters, with means that aren't all equal.
     """
     if cluster is None:
         return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
@@ -187,7 +187,7 @@ def testable(difference: Array, cluster: Indexes | None = None) -> bool:
 
 
 def _columns(paired: pl.DataFrame) -> Iterator[tuple[tuple[object, ...], Array]]:
-    """Yield each cell with P, the reference retriever's P and the clusters of its queries (3, n)."""
+    """Yield each cell with P, the reference retriever's P and the queries' clusters (3, n)."""
     return by_cell(paired, CELL, ["p", "against", CLUSTER])
 
 
@@ -200,7 +200,7 @@ def _rows(paired: pl.DataFrame, margin: float | None) -> Iterator[dict[str, Any]
 
 
 def untestable(difference: Array, cluster: Indexes | None) -> str:
-    """Say why a column of differences can't be tested (see ``testable``)."""
+    """Return why a column of differences can't be tested (see ``testable``)."""
     if len(difference) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if cluster is not None and len(np.unique(cluster)) < QUERIES_AT_LEAST:

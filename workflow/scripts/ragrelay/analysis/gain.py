@@ -1,4 +1,4 @@
-"""Test the gain of every cell, P_k against P_0 paired by query, and give its verdict: better, worse or undecided."""
+"""Test the gain in each cell, P_k against P_0 paired by query, and give its verdict: better, worse or undecided."""
 
 from collections import defaultdict
 from typing import Any
@@ -31,7 +31,7 @@ from ragrelay.base.vocabulary.columns import (
     text,
 )
 
-# A query with more than this share of the sum of |U| is named, because it dominates the mean of U.
+# A query with a larger share of the sum of |U| is named, because it dominates mean U.
 LARGEST_SHARE = 0.2
 FAMILY = ("references",)
 P_VALUES = {"p_verdict": "p"}
@@ -79,21 +79,22 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     return with_adjusted(
         pl.concat(gains(utility, given.resamples, given.seed, given.clusters) for utility, _ in given.each_retriever())
     )
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test P_k - P_0 in every cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
+    """Test P_k - P_0 in each cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
 
-    Both means are over the queries with both a P and a P_0. ``p_verdict`` belongs to the test that gives the verdict
-    (mean_tests: the larger of Student's and Hall's, with 1.75 times the skewness), ``low`` and ``high`` to its 95%
-    interval. The verdict is the sign of the mean difference if that interval excludes 0, else undecided. It is too few
-    queries with fewer than 12 queries, or fewer than 8 with a difference. With fewer than 5, there is a ``reason`` and
-    no test. With ``clusters`` (see Transmission) the tests are mean_tests.ClusterMeans, and statistics that assume
-    independent queries are null: d_z, t, and all p-values but p_verdict.
+    Both means are over the queries that have P and P_0. ``p_verdict`` comes from the test behind the verdict
+    (mean_tests: the larger of Student's and Hall's p-values, with 1.75 times the skewness), ``low`` and ``high`` from
+    its 95% interval. The verdict is the sign of the mean difference if that interval excludes 0, and otherwise
+    undecided. It is too few queries if there are fewer than 12 queries, or fewer than 8 with a difference. With fewer
+    than 5, there is no test but a ``reason``. With ``clusters`` (see Transmission), the tests come from
+    mean_tests.ClusterMeans, and the statistics that assume independent queries are null: d_z, t, and all p-values but
+    p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
@@ -122,13 +123,13 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (references), family_size, p_holm and p_bh to the cells of all retrievers; they adjust p_verdict."""
+    """Add family (references), family_size, p_holm and p_bh, which adjust p_verdict, over all retrievers' cells."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 
 def _difference(p: Array, p0: Array) -> Array:
     difference = p - p0
-    # The means of equal answers may differ by rounding, which ranks and signs must not count.
+    # The means of equal answers may differ by rounding, which must not affect ranks and signs.
     difference[np.abs(difference) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return difference
 
@@ -173,7 +174,7 @@ def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
 
 
 def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, object]]:
-    """Test columns of differences of equal n: the columns of TABLE from ``low`` on."""
+    """Test columns of differences with equal n, and return the columns of TABLE from ``low`` on."""
     columns = np.column_stack(differences)
     means = mean_tests.Means.cautious(columns)
     low, high = means.interval()

@@ -42,7 +42,7 @@ _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason
 
 
 class Holes(NamedTuple):
-    """H unjudged passages: their ``query`` (H,), and ``hole``, ``ranking``, ``rank`` of each occurrence.
+    """H unjudged passages: the ``query`` (H,) of each, and the ``hole``, ``ranking`` and ``rank`` of each occurrence.
 
     A passage occurs once in each context that shows it.
     """
@@ -54,7 +54,7 @@ class Holes(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     _, kinds, contexts, judged = given.rankings
     return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary, given.clusters)
 
@@ -70,15 +70,15 @@ def holes(
 ) -> pl.DataFrame:
     """Compute the slope over all rankings under other labels of the holes: ``SCHEMA``, four rows per k and adjustment.
 
-    Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which more
-    than HOLES_ABOVE of the passages in the rankings' contexts have no judgement. A hole gets the label
-    ``judged.relevant`` or none, and the measure of all rankings of its query is computed again. P doesn't change,
-    because an unjudged passage is never a reference.
+    Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which the
+    share of unjudged passages in the rankings' contexts exceeds HOLES_ABOVE. A hole gets the label ``judged.relevant``
+    or none, and the measure of all rankings for its query is recomputed. P doesn't change, because an unjudged passage
+    is never a reference.
 
-    A search finds the lowest and highest slopes (Dinkelbach 1967, on a ratio of sums). Given the current slope b, a
-    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer
-    p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
-    These labellings exist, but others may give even lower or higher slopes.
+    A search looks for the lowest and highest slopes (Dinkelbach 1967, for a ratio of sums). Given the current slope b,
+    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The derivative shows this: it is the residual
+    answer p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that
+    helps. These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
@@ -122,7 +122,7 @@ def _rows(
             continue
         scenarios = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
         for name, sign in ((LOWEST, -1.0), (HIGHEST, 1.0)):
-            # The search may end short of a labelling that is already known.
+            # The search may miss a better labelling that is already known.
             others = [scenarios[NONE], scenarios[ALL], *([plain[name]] if name in plain else [])]
             tried = [*others, _farthest(cell, adjusted, sign, at, measured)]
             slopes = [sign * _parts(with_measure(cell, x), adjusted).slope for _, x in tried]
@@ -138,19 +138,20 @@ def _rows(
 
 
 class LabelledLists:
-    """The rankings of a cell, cut at k, and their measure under other labels of the holes.
+    """The rankings in a cell, cut at k, and their measure under other labels of the holes.
 
-    A measure depends on the labels in a list and on those of its query, so lists that agree in both are measured once.
+    A measure depends on the labels in a list and on those of its query, so lists that agree in both are measured only
+    once.
     """
 
     def __init__(
         self, shown: pl.DataFrame, passages: pl.DataFrame, judged: JudgedRankings, measure: str, k: int
     ) -> None:
-        """``shown``: ranking, query, qid, rank, docno; ``passages``: the holes' hole, qid, docno."""
+        """``shown``: ranking, query, qid, rank, docno; ``passages``: each hole's hole, qid, docno."""
         self.passages, self.relevant, self.measure, self.k = passages, judged.relevant, measure, k
         self.labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
         of_query = self.labels.group_by("qid").agg(judged=pl.col("label").sort().cast(pl.String).str.join(" "))
-        # Each ranking of a query becomes a query of its own, so that one call measures all of them.
+        # Each ranking of a query becomes a separate query, so that one call measures all of them.
         self.shown = (
             shown.with_columns(list=pl.struct("ranking", "query").rank("dense").cast(pl.String))
             .join(self.labels, on=["qid", "docno"], how="left")
@@ -161,7 +162,7 @@ class LabelledLists:
         self.known = pl.DataFrame(schema={"like": pl.String, "value": pl.Float64})
 
     def __call__(self, relevant: Flags, queries: Flags, x: Array) -> Array:
-        """Return ``x`` with the measure of ``queries`` computed again; a query without a measure keeps none."""
+        """Return ``x`` with the measure recomputed for ``queries``; a missing measure stays missing."""
         changed = self.shown.filter(pl.Series(queries)[self.shown["query"]])
         added = self.passages.filter(pl.Series(relevant)).select("qid", "docno", label=pl.lit(self.relevant, pl.Int64))
         flags = pl.DataFrame({"hole": self.passages["hole"], "relevant": relevant})
@@ -187,7 +188,7 @@ class LabelledLists:
 
 
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
-    """Replace the measure (R, Q) of ``cell``, and its mean per query."""
+    """Replace the measure (R, Q) in ``cell``, and its mean per query."""
     known = np.isfinite(x)
     counts = known.sum(axis=0)
     mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
@@ -195,12 +196,12 @@ def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
 
 
 def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: LabelledLists) -> tuple[Flags, Array]:
-    """Search for the largest ``sign`` times the slope; return the holes that are relevant there, and the measure."""
+    """Search for the largest ``sign`` × slope; return which holes are relevant there, and the measure."""
     on = np.zeros(len(at.query), bool)
     x = cell.x
     own = _parts(with_measure(cell, x), adjusted)
     best = own.slope, on, x
-    # Per query: change all holes that help; after a failure only the one that helps most; then none.
+    # Per query, change all holes that help; after a failure, only the hole that helps most; then none.
     steps = np.full(cell.x.shape[1], 2)
     for _ in range(SWEEPS):
         pull = own.p - 2 * own.slope * own.x
@@ -225,7 +226,7 @@ def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured
 
 
 class _Parts(NamedTuple):
-    """Sums over pairs: residuals of x and p per ranking and query (R, Q), and xx and xp per query (Q,)."""
+    """Sums over pairs: the residuals of x and p per ranking and query (R, Q), and xx and xp per query (Q,)."""
 
     x: Array
     p: Array

@@ -1,4 +1,4 @@
-"""Test how much a judge's scores react to changes that should not matter, and whether they follow length."""
+"""Test how much a judge's scores react to changes that should not matter, and whether they correlate with length."""
 
 from collections.abc import Mapping
 
@@ -40,7 +40,7 @@ TABLE = {
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
-"""Columns of judge_checks.csv of a scorer."""
+"""Columns of a scorer's judge_checks.csv."""
 PASSAGE_COLUMNS = {
     "dataset": STUDY_PART["dataset"],
     "source": text("the annotation source whose labels are checked"),
@@ -48,17 +48,17 @@ PASSAGE_COLUMNS = {
     **TABLE,
     **adjusted(),
 }
-"""Columns of judge_checks.csv of an annotation source."""
+"""Columns of an annotation source's judge_checks.csv."""
 CLUSTERED = "jackknife over queries, Fisher's z"
 FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 
 
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
-    """Compute a row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
+    """Compute a row per check, with p-values adjusted over the checks: COLUMNS or PASSAGE_COLUMNS.
 
     ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the table's first three columns. The
-    unit is the query. A change is averaged over a query's answers or passages and tested like a gain
-    (analysis.mean_tests). rho is over all answers or passages, with a jackknife interval over queries.
+    query is the unit: a change is averaged over a query's answers or passages and tested like a gain
+    (analysis.mean_tests). rho is computed over all answers or passages, with a jackknife interval over queries.
     """
     rows = []
     for check in CHECKS:

@@ -23,10 +23,10 @@ class Kappa(NamedTuple):
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
     """Compute Cohen's kappa over all pairs, with an interval over queries.
 
-    ``tables`` (..., queries, g, g) counts pairs by human label, then by the judge's. ``labels`` (g,) are the values
-    of the labels, 0 to g - 1 by default. Kappa is 1 - sum(d o) / sum(d e): o are the observed shares, e those expected
-    of independent labels with the same margins, and d is the disagreement: 1 off the diagonal (Cohen 1960), or, if
-    ``weighted``, the squared difference of the labels (Cohen 1968). Pairs of one query are not independent, so the
+    ``tables`` (..., queries, g, g) counts pairs by human label, then by the judge's. ``labels`` (g,) are the labels'
+    values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e): o are the observed shares, e the shares expected of
+    independent labels with the same margins, and d is the disagreement: 1 off the diagonal (Cohen 1960) or, if
+    ``weighted``, the squared difference between the labels (Cohen 1968). A query's pairs aren't independent, so the
     interval uses Student's t with the jackknife error over queries.
     """
     n, grades = tables.shape[-3], np.arange(tables.shape[-1]) if labels is None else labels
@@ -50,7 +50,7 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """Count pairs by query and labels: (queries, grades, grades). The columns (pairs,) hold indexes and integers."""
+    """Count pairs by query and labels: (queries, grades, grades). The columns (pairs,) hold indexes from 0 on."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables

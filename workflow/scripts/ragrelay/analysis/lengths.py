@@ -24,11 +24,11 @@ TABLE = {
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""
 MISSING = (pl.col("n") - pl.col("stop") - pl.col("length") - pl.col("other")).alias("missing")
-"""The missing answers in rows of lengths.csv, or in their sums."""
+"""The number of missing answers, from rows of lengths.csv or their sums."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from the rows of answer files; a missing answer is null.
+    """Compute a row per cell (columns TABLE) from the rows of answer files, where a missing answer is null.
 
     Answers for several seeds are ``alike`` at temperature 0, or if each call starts from the same random state.
     """
@@ -56,7 +56,7 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_answered(answers: pl.DataFrame, place: str) -> None:
-    """Raise InputError if all ``answers`` (answer, finish_reason) are missing; ``place`` names them."""
+    """Raise InputError if all ``answers`` (answer, finish_reason) are missing; ``place`` names them in the message."""
     if answers.is_empty() or answers["answer"].count():
         return
     reasons = answers.group_by("finish_reason").len().sort("len", "finish_reason", descending=[True, False])

@@ -1,8 +1,8 @@
-"""Test a mean difference for its verdict: Student's t and Hall's test, whichever is more cautious.
+"""Test a mean difference for its verdict with Student's t and Hall's test; the more cautious one counts.
 
 With skewed differences and few queries, Student's t rejects too often on the side of the short tail. Hall's
-transformation removes the skewness, but rejects slightly too often if a single query makes the skewness. A mean differs
-from 0 only if both tests reject on the same side, which keeps the level on all data tried (docs/methods.md).
+transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. A mean
+differs from 0 only if both tests reject on the same side; this keeps the level on all data tried (docs/methods.md).
 """
 
 import math
@@ -21,30 +21,30 @@ from ragrelay.analysis.correlation import CONSTANT
 METHOD = "Student's t and Hall's, the more cautious"
 METHOD_OF_CLUSTERS = f"{METHOD}, over sums of clusters"
 SKEWNESS = 1.75
-"""Factor on the skewness in tests for verdicts: a small sample underestimates skewness."""
-# Below this |skewness| Hall's transformation is the identity but for rounding.
+"""Factor on the skewness in tests for verdicts, because a small sample underestimates skewness."""
+# Below this |skewness|, Hall's transformation is the identity up to rounding.
 NO_SKEWNESS = 1e-8
 Number = TypeVar("Number", float, Array)
 BISECTIONS = 50
 LARGEST_RATIO = 1e6
-# Below this share of what they are differences of, moments are computed from the residuals: rounding would decide them.
+# A moment is a difference between sums. Below this share of them, it is computed from residuals, to avoid cancellation.
 CANCELLED = 1e-8
 
 
 def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
     """Compute Student's t and Hall's statistic; both are compared with Student's t on n - 1 degrees of freedom.
 
-    With T = (mean - null) / deviation and the skewness g, Hall's is sqrt(n) times T + g T^2 / 3 + g^2 T^3 / 27 +
-    g / (6 n), which rises with T (Hall 1992, Journal of the Royal Statistical Society B 54).
+    With T = (mean - null) / deviation and the skewness g, Hall's statistic is sqrt(n) times T + g T^2 / 3 + g^2 T^3 /
+    27 + g / (6 n), which increases with T (Hall 1992, Journal of the Royal Statistical Society B 54).
     """
     scale = math.sqrt(n)
     return scale * t, scale * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
 
 
 class Means(NamedTuple):
-    """Means of columns of n values: mean, standard deviation (n - 1), skewness, all (columns,), and n.
+    """Means of columns of n values: mean, standard deviation (n - 1) and skewness, all (columns,), and n.
 
-    ``degrees`` of freedom of Student's distribution: n - 1 if None.
+    ``degrees``: degrees of freedom of Student's distribution; n - 1 if None.
     """
 
     mean: Array
@@ -60,39 +60,39 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, columns: Array) -> "Means":
-        """Compute the moments of ``columns`` (n, columns), none of them constant."""
+        """Compute the moments of ``columns`` (n, columns), of which none may be constant."""
         centred = columns - columns.mean(axis=0)
         skewness = (centred**3).mean(axis=0) / (centred**2).mean(axis=0) ** 1.5
         return cls(columns.mean(axis=0), columns.std(axis=0, ddof=1), skewness, len(columns))
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Compute the moments for tests of verdicts, with SKEWNESS times the skewness of ``columns`` (n, columns)."""
+        """Compute the moments for tests for verdicts, with SKEWNESS times the skewness of ``columns`` (n, columns)."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 
     def p_greater(self, null: float = 0.0) -> Array:
-        """Return one-sided p-values of "the mean is above ``null``"."""
+        """Return one-sided p-values for "the mean is above ``null``"."""
         return np.maximum(*(special.stdtr(self.df, -statistic) for statistic in self._statistics(null)))
 
     def p_less(self, null: float = 0.0) -> Array:
-        """Return one-sided p-values of "the mean is below ``null``"."""
+        """Return one-sided p-values for "the mean is below ``null``"."""
         return np.maximum(*(special.stdtr(self.df, statistic) for statistic in self._statistics(null)))
 
     def p_value(self, null: float = 0.0) -> Array:
-        """Return two-sided p-values; they are below 0.05 if the 95% interval excludes ``null``."""
+        """Return two-sided p-values, which are below 0.05 if the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
     def p_student(self) -> float:
-        """Return the two-sided p-value of Student's t alone, of one column."""
+        """Return one column's two-sided p-value from Student's t alone."""
         return 2.0 * float(special.stdtr(self.df, -np.abs(self._statistics(0.0)[0]))[0])
 
     def p_hall(self, null: float = 0.0) -> Array:
-        """Return two-sided p-values of Hall's test alone."""
+        """Return two-sided p-values from Hall's test alone."""
         return 2.0 * special.stdtr(self.df, -np.abs(self._statistics(null)[1]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the means that the two-sided test does not reject: at each end, the wider of both intervals."""
+        """Return the ends of the means that the two-sided test doesn't reject: at each end, the wider interval's."""
         reach = special.stdtrit(self.df, (1.0 + level) / 2) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
@@ -101,18 +101,19 @@ class Means(NamedTuple):
         return statistics((self.mean - null) / self.deviation, self.skewness, self.n)
 
     def _untransformed(self, value: Any) -> Array:
-        """Return the T whose Hall's statistic (over sqrt(n)) is ``value``."""
+        """Return the T for which Hall's statistic, divided by sqrt(n), is ``value``."""
         plain = np.abs(self.skewness) < NO_SKEWNESS
         g = np.where(plain, 1.0, self.skewness)
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
 
 
 class ClusterMeans(NamedTuple):
-    """The mean over clustered queries: sums of the column and numbers of queries, both (clusters,).
+    """The mean over clustered queries: each cluster's sum of the column and its number of queries, both (clusters,).
 
-    A mean of ``null`` is tested by the sums less null x size, whose mean over clusters is then 0: Student's t and
-    Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of size² is the equivalent number of equal
-    clusters; Student's distribution has n_eff - 1 degrees of freedom, since few large clusters may decide.
+    To test a mean of ``null``, each sum minus null × size is taken; its mean over clusters is then 0. The tests are
+    Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of squared sizes is the
+    equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of freedom, because few large
+    clusters may dominate.
     """
 
     sums: Array
@@ -127,7 +128,7 @@ class ClusterMeans(NamedTuple):
 
     @property
     def counted(self) -> Array:
-        """Sums (clusters,); sums that differ from 0 only by rounding are 0."""
+        """The sums (clusters,), with 0 for sums that differ from 0 only by rounding."""
         return np.where(np.abs(self.sums) > CONSTANT * self.sizes, self.sums, 0.0)
 
     @property
@@ -137,29 +138,29 @@ class ClusterMeans(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the mean over queries, as for a ratio of two sums over clusters."""
+        """The standard error of the mean over queries, computed as for a ratio of two sums over clusters."""
         count, mean = len(self.sums), self.sums.sum() / self.sizes.sum()
         residuals = self.sums - mean * self.sizes
         return float(np.sqrt(count / (count - 1) * (residuals**2).sum()) / self.sizes.sum())
 
     def p_greater(self, null: float = 0.0) -> Array:
-        """Return the one-sided p-value (1,) of "the mean is above ``null``"."""
+        """Return the one-sided p-value (1,) for "the mean is above ``null``"."""
         return np.array([max(self._below(-statistic) for statistic in self._statistics(null))])
 
     def p_less(self, null: float = 0.0) -> Array:
-        """Return the one-sided p-value (1,) of "the mean is below ``null``"."""
+        """Return the one-sided p-value (1,) for "the mean is below ``null``"."""
         return np.array([max(self._below(statistic) for statistic in self._statistics(null))])
 
     def p_value(self, null: float = 0.0) -> Array:
-        """Return the two-sided p-value (1,); it is below 0.05 where the 95% interval excludes ``null``."""
+        """Return the two-sided p-value (1,), which is below 0.05 where the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
     def p_student(self) -> float:
-        """Return the two-sided p-value of Student's t alone."""
+        """Return the two-sided p-value from Student's t alone."""
         return 2.0 * self._below(-abs(self._statistics(0.0)[0]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the ends (1,) of the means that the two-sided test does not reject; NaN where they are unbounded."""
+        """Return the ends (1,) of the range of means that the two-sided test doesn't reject; NaN if it is unbounded."""
         ends = ratio_interval(self.sums, self.sizes, skewness=SKEWNESS, degrees=self.effective - 1, level=level)
         return (np.array([np.nan]),) * 2 if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
 
@@ -171,15 +172,15 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Return the moments of one ``column`` (n,) for tests of verdicts, with each query's ``cluster`` (n,) if any.
+    """Return a column's moments (n,) for tests for verdicts, given each query's ``cluster`` (n,), if any.
 
-    Their p-values and interval ends have the shape (1,).
+    Their p-values and interval ends have shape (1,).
     """
     return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
 
 
 def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
-    """Return why ``differences`` (n,), with each query's ``cluster`` (n,) if any, are too few; None if enough."""
+    """Return why ``differences`` (n,), with each query's ``cluster`` (n,) if any, are too few; None if they aren't."""
     if cluster is None:
         return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)
@@ -187,17 +188,17 @@ def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str 
 
 
 def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
-    """Return whether there are enough differences: ``few`` gives no reason."""
+    """Return whether there are enough differences, so that ``few`` gives no reason."""
     return few(differences, cluster) is None
 
 
 def end(value: float) -> float | None:
-    """Return an end of an interval; None if it is unbounded."""
+    """Return an interval's end; None if it is unbounded."""
     return float(value) if np.isfinite(value) else None
 
 
 def unbounded(low: float | None, column: Array, cluster: npt.NDArray[np.intp] | None) -> str | None:
-    """Return why the interval of the mean of ``column`` (n,) has no lower end ``low``; None if it has one."""
+    """Return why the interval for the mean of ``column`` (n,) has no lower end ``low``; None if it has one."""
     if low is not None or cluster is None:
         return None
     effective = ClusterMeans.of(column, cluster).effective
@@ -213,13 +214,13 @@ def ratio_interval(
     level: float = 0.95,
     inflation: float = 1.0,
 ) -> tuple[float, float] | None:
-    """Compute the interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
+    """Compute the interval for the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
 
-    It contains the ratios between -``limit`` and ``limit`` for which the test does not reject that ``above`` - ratio x
-    ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. A ratio at which this difference is the
-    same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, as when the
-    mean of ``below`` does not differ significantly from 0. ``degrees`` of freedom of Student's distribution: by default
-    n - 1. ``inflation``: factor on the variance.
+    It contains the ratios between -``limit`` and ``limit`` for which the test doesn't reject that ``above`` - ratio ×
+    ``below`` has mean 0. Hall's test uses ``skewness`` times the skewness. A ratio for which this difference is the
+    same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, for example
+    because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's
+    distribution, by default n - 1. ``inflation``: factor on the variance.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))
@@ -252,7 +253,8 @@ def _statistics_of_ratio(
 ) -> Callable[[float], tuple[float, float]]:
     """Return a function that computes ``statistics`` of above - ratio * below from the moments of both columns (n,).
 
-    If the difference does not vary, it returns the limit: infinity with the sign of the difference, 0 if that is 0.
+    If the difference doesn't vary, the function returns the limit: infinity with the difference's sign, or 0 if that is
+    0.
     """
     n, mean, base = len(above), float(above.mean()), float(below.mean())
     largest = float(np.abs(above).max()), float(np.abs(below).max())

@@ -14,9 +14,10 @@ ALPHA = 0.05
 
 
 def holm(p_values: Array) -> Array:
-    """Adjust p-values (n,) by Holm's step-down method (1979), with the same result as statsmodels' ``multipletests``.
+    """Adjust p-values (n,) by Holm's step-down method (1979); the result equals that of statsmodels' ``multipletests``.
 
-    That function collects garbage on every call, which takes a tenth of a second in a process as large as an analysis.
+    That function runs garbage collection on every call, which takes a tenth of a second in a process as large as an
+    analysis.
     """
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
@@ -25,8 +26,8 @@ def holm(p_values: Array) -> Array:
 
 
 def benjamini_hochberg(p_values: Array) -> Array:
-    """Adjust p-values (n,) by Benjamini and Hochberg's step-up method (1995), with scipy."""
-    from scipy.stats import false_discovery_control  # not at the top: dry runs need no scipy
+    """Adjust p-values (n,) by Benjamini and Hochberg's step-up method (1995), using scipy."""
+    from scipy.stats import false_discovery_control  # not at the top, because dry runs don't need scipy
 
     adjusted: Array = false_discovery_control(p_values, method="bh")
     return adjusted
@@ -40,10 +41,10 @@ def with_adjusted(
 ) -> pl.DataFrame:
     """Add family, family_size, and for each of ``p_values`` (column: prefix) prefix_holm and prefix_bh.
 
-    A family is all tests with equal values in the columns ``family``; its size counts those with the first of the
-    p-values. Holm (1979) bounds the chance of any false finding in the family, Benjamini and Hochberg (1995) the
-    expected share of false ones. Adjusted p-values are null without a test. Tests that ``first_alike`` matches in
-    ``cells`` count once and share adjusted p-values.
+    A family consists of all tests with equal values in the columns ``family``; its size is the number of tests that
+    have the first of the p-values. Holm (1979) bounds the probability of any false finding in the family, Benjamini and
+    Hochberg (1995) the expected share of false findings. Adjusted p-values are null without a test. Tests that
+    ``first_alike`` matches in ``cells`` count once and share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -70,8 +71,8 @@ def with_adjusted(
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
     """Return for each row of ``tests`` the index of the first row with equal ``cells`` and k (rows,).
 
-    Orderings (columns whose names end with ``ordering``) are equal if they make the same prompts of k passages; at k =
-    1 all do. The first row of a group is a separate test; the other rows repeat it.
+    Orderings (columns whose names end with ``ordering``) are equal if they give the same prompts for k passages; at k =
+    1, all do. A group's first row is a separate test; the other rows repeat it.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:
@@ -92,5 +93,5 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
 
 
 def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of ``tests`` whose prompts no earlier row has (see ``first_alike``)."""
+    """Return the rows of ``tests`` whose prompts don't occur in any earlier row (see ``first_alike``)."""
     return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

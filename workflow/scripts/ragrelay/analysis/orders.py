@@ -1,4 +1,4 @@
-"""Measure how alike two scores order systems: Kendall's tau-b and tau_AP, with intervals over systems."""
+"""Measure how similarly two scores rank systems: Kendall's tau-b and tau_AP, with intervals over systems."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,13 +11,14 @@ from ragrelay.analysis.bootstrap import jackknife_error
 from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
 
 AT_LEAST = 16
-"""Minimum systems: with 12, intervals of tau are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
+"""Minimum number of systems: with 12, intervals for tau are up to 1.1 wide, with 8 up to 1.4
+(benchmarks/judge_intervals.py)."""
 DECIMALS = 10
-"""Significant digits of means: equal means may differ in later digits, because their sums are rounded."""
+"""Significant digits of means; later digits of equal means may differ, because their sums are rounded."""
 
 
 class Order(NamedTuple):
-    """A coefficient of two columns (n,), and a function of its values without each row in turn (n,)."""
+    """A coefficient of two columns (n,), and a function that computes it without each row in turn (n,)."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
@@ -28,7 +29,7 @@ class Families(NamedTuple):
 
     of: npt.NDArray[np.intp]
     noun: str
-    """The name for families, in the plural."""
+    """What families are called, in the plural."""
 
     @property
     def number(self) -> int:
@@ -45,12 +46,12 @@ def kendall_tau(x: Array, y: Array) -> float:
 
 
 def tau_ap(truth: Array, estimated: Array) -> float:
-    """Compute tau_AP of Yilmaz, Aslam and Robertson (SIGIR 2008) of two columns (n,); NaN if either is constant.
+    """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
     It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, minus 1. C(i) counts the systems ranked
-    above i by ``estimated`` that are also better by ``truth`` than the system at rank i. Disagreement at the top weighs
-    more. All orders of systems with equal ``estimated`` are equally likely, and two systems with equal values count as
-    half agreed.
+    above i by ``estimated`` that are also better by ``truth`` than the system at rank i. So disagreement at the top
+    weighs more. Systems with equal ``estimated`` values are averaged over all their orders, and two systems with equal
+    ``truth`` count as half in agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:
@@ -76,11 +77,12 @@ TAU, TAU_AP = Order(kendall_tau, kendall_left_out), Order(tau_ap, _tau_ap_left_o
 def order_agreement(
     x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST, families: Families | None = None
 ) -> dict[str, object]:
-    """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` of a coefficient of systems' means (n,).
+    """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` for a coefficient of systems' means (n,).
 
-    The coefficient's arcsine, on which its spread depends less on its value, has Student's t with the jackknife error
-    over systems (Tukey 1958) and one degree of freedom less than there are systems. ``noun``: the name for systems.
-    ``families``: systems that are alike, which are left out together and count as one.
+    The coefficient is transformed by the arcsine, which makes its spread depend less on its value. The interval uses
+    Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are one less than the number
+    of systems. ``noun``: what systems are called. ``families``: similar systems, which are left out together and count
+    as one.
     """
     value = order.value(x, y)
     if not np.isfinite(value):

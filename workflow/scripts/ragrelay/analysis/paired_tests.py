@@ -1,4 +1,4 @@
-"""Test paired differences by Student's t, Wilcoxon's signed ranks and sign flips; compute effect size and power."""
+"""Test paired differences with Student's t, Wilcoxon's signed ranks and sign flips; compute effect size and power."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -14,22 +14,22 @@ Array = npt.NDArray[np.float64]
 
 PERMUTATIONS = 10_000
 POWER = 0.8
-# Signs in one chunk of permutations (16 MiB): bounds memory at any n.
+# Signs per chunk of permutations (16 MiB), which limits memory at any n.
 CHUNK = 2**21
-# Up to this many differences with ties or zeros, scipy's Wilcoxon test flips all signs: 2^n values per column.
+# Up to this many differences with ties or zeros, scipy's Wilcoxon test uses all sign flips: 2^n values per column.
 FLIPPED_AT_MOST = 13
 # Sums that differ by less than this share of the largest possible sum differ only by rounding.
 ROUNDING = 1e-12
-# Here the two ways of effect_interval differ by less than 4 in 10,000.
+# At this t, effect_interval's two methods differ by less than 4 in 10,000.
 LARGE_T = 1_000.0
 
 
 def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[dict[str, float]]:
     """Run every test on columns of differences (n,), none constant, all with the same n of at least 2.
 
-    Returns a dict per column. ``t``, ``p_value``, ``low`` and ``high`` are those of Student's paired t-test, and
-    ``d_z`` is Cohen's: mean / sd of the differences. n pairs with this sd find a mean difference as large as
-    ``detectable_difference`` at 5% with 80% probability.
+    Returns a dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
+    Cohen's, the differences' mean / sd. A mean difference of ``detectable_difference`` would be detected by 80% of
+    studies with n pairs and this sd, at 5%.
     """
     differences = np.column_stack(columns)
     n = len(differences)
@@ -53,17 +53,17 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 
 
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
-    """Return two-sided p-values of scipy's Wilcoxon signed-rank test (1945), one per column of differences, all (n,).
+    """Return two-sided p-values from scipy's Wilcoxon signed-rank test (1945), one per column of differences, all (n,).
 
-    Zeros are dropped, ties share their rank. The test is exact for up to 50 differences without ties and zeros, uses
-    all sign flips for up to 13 differences with ties or zeros, and uses the normal approximation otherwise (scipy's
-    ``auto`` on a single column).
+    Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros,
+    uses all sign flips for up to 13 differences with ties or zeros, and otherwise uses the normal approximation (as
+    scipy's ``auto`` does for a single column).
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)
     plain = (sizes[0] > 0) & (np.diff(sizes, axis=0) > 0).all(axis=0)
     p_values = np.empty(len(plain))
-    # Scipy chooses one method for all columns of a call, so columns with ties need calls of their own.
+    # Scipy chooses one method for all columns in a call, so columns with ties need separate calls.
     tied = np.flatnonzero(~plain)
     for places in (np.flatnonzero(plain), *([tied] if len(differences) > FLIPPED_AT_MOST else tied[:, None])):
         if len(places):
@@ -72,12 +72,12 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
 
 
 def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
-    """Return two-sided p-values of the paired permutation test of the mean, one per column of differences, all (n,).
+    """Return two-sided p-values from the paired permutation test of the mean, one per column of differences, all (n,).
 
-    Under the null hypothesis either sign of a difference is equally likely (Fisher 1935). All 2^n flips are used if
-    they are at most ``permutations``, otherwise that many random ones, including the sample (Phipson and Smyth 2010).
-    scipy's permutation_test gives the same but is far slower, one column at a time; here one product of signs and
-    differences serves all columns.
+    Under the null hypothesis, either sign of a difference is equally likely (Fisher 1935). All 2^n sign flips are used
+    if there are at most ``permutations``, otherwise that many random ones, including the sample (Phipson and Smyth
+    2010). scipy's permutation_test gives the same result but takes one column at a time and is far slower; here, one
+    product of signs and differences serves all columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))
@@ -95,11 +95,11 @@ def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array
 
 
 def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
-    """Compute 95% intervals of Cohen's d_z = t / sqrt(n) from the noncentral t distributions with ``t`` in their tails.
+    """Compute 95% intervals for Cohen's d_z = t / sqrt(n) from noncentral t distributions with ``t`` in their tails.
 
-    See Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy inverts the noncentral t. Its time
-    grows with ``t``, which is huge for nearly equal differences. Beyond LARGE_T their spread alone decides: the
-    noncentrality is t * sqrt(V / (n - 1)) with V of the chi-squared distribution.
+    See Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy inverts the noncentral t. This takes
+    longer for larger ``t``, which is huge for nearly equal differences. Beyond LARGE_T, only the spread matters: the
+    noncentrality is t * sqrt(V / (n - 1)), where V has the chi-squared distribution.
     """
     tail, values = (1.0 - 0.95) / 2, np.asarray(t, dtype=np.float64)
     large, ends = np.abs(values) > LARGE_T, []
@@ -112,13 +112,13 @@ def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
 
 @cache
 def detectable_effect(n: int) -> float:
-    """Return the smallest d_z that a two-sided paired t-test at 5% finds from n pairs with 80% power (statsmodels)."""
+    """Return the smallest d_z that a two-sided paired t-test at 5% detects with n pairs and 80% power (statsmodels)."""
     return float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER, alternative="two-sided"))
 
 
 @cache
 def detectable_correlation(n: int) -> float:
-    """Return the smallest |r| that a two-sided test at 5% on Fisher's z finds from n queries with 80% power."""
+    """Return the smallest |r| that a two-sided test at 5% on Fisher's z with n queries detects with 80% power."""
     reach = stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER)
     return float(np.tanh(reach / np.sqrt(n - 3)))
 
@@ -133,6 +133,6 @@ def _random_flips(n: int, permutations: int, seed: int) -> Iterator[npt.NDArray[
     rows_at_once = max(1, CHUNK // n)
     for start in range(0, permutations, rows_at_once):
         rows = min(rows_at_once, permutations - start)
-        # Each row takes a multiple of 64 bits, so that the draws don't depend on the chunk's size.
+        # Each row uses a multiple of 64 bits, so that the draws don't depend on the chunk's size.
         bits = np.frombuffer(generator.bytes(rows * 8 * ((n + 63) // 64)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n)

@@ -1,4 +1,4 @@
-"""Describe a panel's judges: results without each judge, and how well judges agree."""
+"""Describe a panel's judges: the results without each judge, and how well the judges agree."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,9 +60,9 @@ def compare_judges(
 ) -> pl.DataFrame:
     """Compare the primary comparison's results with those without each of a panel's ``judges``: ``SCHEMA``.
 
-    ``systems`` and ``slopes``: systems.csv and relay.csv for the panel and its parts, by their names. Estimates other
-    than adjusted slopes are linear in P: the panel's is the mean over its judges' estimates, so the left-out judge's
-    estimate follows from both.
+    ``systems`` and ``slopes``: systems.csv and relay.csv for the panel and its parts, keyed by their names. Estimates
+    other than adjusted slopes are linear in P, so the panel's is the mean over its judges' estimates, and the left-out
+    judge's estimate follows from the two.
     """
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     over_all = {"retrievers": relay.ALL_RANKINGS, "measure": primary.measure, **cell}
@@ -77,7 +77,7 @@ def compare_judges(
 def _rows(
     of: Mapping[str, object], tables: Mapping[str, pl.DataFrame], estimate: str, judges: Sequence[str]
 ) -> Iterator[dict[str, object]]:
-    """Yield the row for all judges, then the rows without each judge; ``tables`` have at most a single row."""
+    """Yield the row for all judges, then the rows without each judge; ``tables`` have at most one row each."""
     found = {
         name.partition(WITHOUT_JUDGE)[2]: table.row(0, named=True) for name, table in tables.items() if table.height
     }
@@ -95,10 +95,10 @@ def _rows(
 def judge_agreement(
     scores: Mapping[str, pl.DataFrame], references: str, clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Compute how well two judges agree on the answers that both scored: ``AGREEMENT_SCHEMA``, a row per pair.
+    """Compute how well each pair of judges agrees on the answers that both scored: ``AGREEMENT_SCHEMA``.
 
     ``scores``: each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. ``references``:
-    the reference set that counts. ``clusters``: see Transmission; intervals then leave out clusters instead of queries.
+    the reference set to use. ``clusters``: see Transmission; intervals then leave out clusters instead of queries.
     """
     answer = ["retriever", "qid", "ordering", "k", "seed"]
     own = (pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)

@@ -1,4 +1,4 @@
-"""Bound a panel's verdicts by the verdicts without each judge, so that none depends on a single judge."""
+"""Limit a panel's verdicts by the verdicts without each judge, so that none depends on a single judge."""
 
 import math
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 def shared_verdict(*verdicts: str) -> str:
     """Return the strongest verdict that all ``verdicts`` support, such as `better` if one is by more than the margin.
 
-    The shared verdict excludes only values that all verdicts exclude. Too few queries exclude none.
+    The shared verdict excludes only values that all verdicts exclude; too few queries excludes none.
     """
     claims = SIGNS if {*verdicts} & {ABOVE, BELOW} else CLAIMS
     known = [claims.get(verdict, claims[UNDECIDED]) for verdict in verdicts]
@@ -54,15 +54,15 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
     """Return a panel's ``table`` with verdicts that hold without any single judge.
 
     Args:
-        table: A result table; one without the column ``verdict`` is returned as it is.
-        parts: The same table without each judge, by the judge's name. Rows with the same KEYS belong together; a row
-            that a part lacks is undecided there.
+        table: A result table; without a column ``verdict``, it is returned unchanged.
+        parts: The same table without each judge, keyed by the judge's name. Rows with the same KEYS belong together; a
+            row that a part lacks is undecided there.
 
     Returns:
-        The table, in which each verdict is the one that the panel and all parts share. Where that is weaker than the
-        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges it fails without.
-        ``stands`` is false if it is false without any judge, and empty for an undecided verdict. Estimates and
-        intervals stay as they are.
+        The table, where each verdict is the strongest that the panel and all parts support. If that is weaker than the
+        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the own
+        verdict fails. ``stands`` is false if it is false for the panel or without any one judge, and empty for an
+        undecided verdict. Estimates and intervals don't change.
     """
     if "verdict" not in table.columns or not parts:
         return table
@@ -100,13 +100,13 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read a panel's ``table`` without each judge, by the judge's name; ``paths`` have the parts' names as keys."""
+    """Read a panel's ``table`` without each judge, keyed by judge; ``paths`` are keyed by the parts' names."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
-    """Bound the verdicts of panels in a ``table`` with several scorers, and drop the rows of their parts."""
+    """Limit the verdicts of panels in a ``table`` with several scorers, and drop the rows of their parts."""
     placed = table.with_row_index("place")
     of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
     tables = [placed.clear()]

@@ -32,7 +32,7 @@ from ragrelay.base.vocabulary.primary import Primary
 
 ALL_DATASETS = "all datasets"
 DATASETS_AT_LEAST = 5
-"""With fewer datasets there is no row for all datasets."""
+"""Minimum number of datasets for a row about all datasets."""
 SYSTEMS, RELAY = "systems", "relay"
 Margins = Mapping[str, float | None]
 UNIT = "the scorer's unit; for relay: P per 1 of the measure"
@@ -69,7 +69,7 @@ PER_QUERY = [*CELL, "qid"]
 
 
 class Sample(NamedTuple):
-    """One dataset's answers under one scorer."""
+    """One dataset's answers with one scorer's scores."""
 
     dataset: str
     scorer: str
@@ -77,24 +77,25 @@ class Sample(NamedTuple):
     utilities: Mapping[str, pl.DataFrame]
     """Tables with utility.COLUMNS, keyed by generator."""
     retrieval: pl.DataFrame
-    """retriever, qid, measure, k, value."""
+    """Columns retriever, qid, measure, k, value."""
     contexts: pl.DataFrame
-    """retriever, ordering, k, qid, docnos."""
+    """Columns retriever, ordering, k, qid, docnos."""
     clusters: Clusters | None = None
     """See Transmission."""
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
-    """Compute the rows of each sample and, per scorer, of all datasets: ``SCHEMA``.
+    """Compute the rows for each sample and, per scorer, for all datasets: ``SCHEMA``.
 
     A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell). P
-    and P_0 are averaged over the generators per query, for queries that all generators have, because generators that
-    answer the same queries are not independent samples. ``kinds`` as in relay; ``margins``: each scorer's margin.
+    and P_0 are averaged over the generators per query, for queries that all generators have; generators that answer the
+    same queries aren't independent samples. ``kinds`` is as in relay; ``margins``: each scorer's margin.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
-    effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is never
-    narrower than with the random effects' own standard error (Röver et al. 2015), nor, at either end, than that of the
-    plain mean of the datasets: otherwise a dataset far larger than the rest would decide alone (docs/methods.md).
+    effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is at least
+    as wide as with the random effects' own standard error (Röver et al. 2015), and each of its ends is at least as far
+    out as that of the datasets' plain mean; otherwise, a dataset that is far larger than the rest would decide alone
+    (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -108,7 +109,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average each query's P and P_0 over ``utilities``, null null where a generator lacks it: PER_QUERY, p, p0."""
+    """Average each query's P and P_0 over ``utilities``, null where a generator lacks it: PER_QUERY, p, p0."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)
@@ -159,7 +160,7 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float | None) -
 
 
 def _mean_error(pair: pl.DataFrame, both: Sequence[str], clusters: Clusters | None, sd: float) -> float:
-    """Compute the standard error of the mean difference of the P of ``both``, whose standard deviation is ``sd``."""
+    """Compute the standard error of the mean difference in P between ``both``, given its standard deviation ``sd``."""
     wide = pair.pivot("retriever", index="qid", values="p").drop_nulls(both)
     if (cluster := of_queries(wide["qid"], clusters)) is None:
         return sd / math.sqrt(wide.height)
@@ -167,7 +168,7 @@ def _mean_error(pair: pl.DataFrame, both: Sequence[str], clusters: Clusters | No
 
 
 def _error(sums: relay.Sums, slope: float | None) -> float | None:
-    """Compute the slope's standard error, with the query as the unit, or its cluster; None if none differs from it."""
+    """Compute the slope's standard error, with queries or their clusters as units; None if no unit deviates from it."""
     if slope is None:
         return None
     xx, xp, _ = sums.of_units
@@ -178,12 +179,12 @@ def _error(sums: relay.Sums, slope: float | None) -> float | None:
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], margin: float | None) -> dict[str, Any]:
-    # Imported here because it loads many modules that a study of few datasets does not need.
+    # Imported here, because it loads many modules that a study with few datasets doesn't need.
     from statsmodels.stats.meta_analysis import combine_effects
 
     effects = np.array([row["estimate"] for row in rows])
-    with warnings.catch_warnings(), np.errstate(divide="ignore"):  # equal effects have no heterogeneity to divide by
-        # This warning is about the intervals of single samples, which are not used.
+    with warnings.catch_warnings(), np.errstate(divide="ignore"):  # equal effects have zero heterogeneity
+        # This warning is about the intervals of single samples, which aren't used.
         warnings.filterwarnings("ignore", message=".*requires `nobs`")
         combined = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
     degrees, estimate = len(rows) - 1, float(combined.mean_effect_re)
@@ -202,9 +203,9 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float | None) -> dict[str
 
 
 def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
-    """Return the two-sided p-value of the more cautious of (mean, error) pairs; 1 if the means differ in sign.
+    """Return the two-sided p-value for the more cautious of (mean, error) pairs; 1 if the means differ in sign.
 
-    A mean of equal values has no error; unless it is 0, it counts as infinitely many errors from 0.
+    A mean of equal values has no error; unless the mean is 0, it counts as infinitely many errors away from 0.
     """
     t = [mean / error if error else math.copysign(math.inf, mean) if mean else 0.0 for mean, error in means]
     return float(min(1.0, 2.0 * min(max(stats.t.sf(side * statistic, degrees) for statistic in t) for side in (-1, 1))))

@@ -1,4 +1,4 @@
-"""Relate the utility of answers to the positions of relevant passages in the prompt."""
+"""Relate answers' utility to the positions of relevant passages in the prompt."""
 
 from collections.abc import Mapping
 
@@ -33,12 +33,12 @@ def utility_by_position(
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
-    """Compute mean utility of the queries with a relevant passage at each position of the prompt: columns SCHEMA.
+    """Compute mean utility over the queries with a relevant passage at each position in the prompt: columns SCHEMA.
 
-    ``prompts``: files of cells (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
-    table; ``grades``: name → lowest label that counts as relevant. In the rows with "any number" a query counts at each
-    position where it has a relevant passage. Rows with "exactly one" only have contexts with a single relevant passage,
-    where nothing else could help.
+    ``prompts``: the cells' files (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
+    table; ``grades``: name → lowest label that counts as relevant. In the rows with "any number", a query counts at
+    each position where it has a relevant passage. Rows with "exactly one" use only contexts with a single relevant
+    passage, where no other passage could help.
     """
     placed = (
         read_answers(prompts, ["qid", "docnos"])

@@ -1,9 +1,9 @@
 """Combine a few human labels with many model labels: power-tuned prediction-powered inference (PPI++).
 
-Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the estimate from
-the model's labels of the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
-unbiased however good the model is, as long as people labelled a random sample or its probabilities are known. The
-weight w minimises the estimated variance (their section 6). It is 0 where the interval would be wider than the interval
+Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the estimate from the
+model's labels for the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
+unbiased however good the model is, as long as people labelled a random sample, or one with known probabilities. The
+weight w minimises the estimated variance (their section 6). It is 0 if the interval would be wider than the interval
 from human labels alone (the untuned form, w = 1, can widen it).
 """
 
@@ -15,13 +15,13 @@ import numpy as np
 from ragrelay.analysis.coefficients import Array
 
 DIFFERENT_AT_LEAST = 5
-"""An interval, or the model's weight, needs at least this many labels that don't have the most common value."""
+"""Minimum number of labels other than the most common value for an interval, or for the model to have a weight."""
 Bounded = tuple[Array, Array, Array]
-"""An estimate and the ends of its 95% interval; all (...)."""
+"""An estimate and the ends of its 95% interval; each of shape (...)."""
 
 
 class Powered(NamedTuple):
-    """An estimate with its 95% interval, the model's weight, and the estimate from human labels alone; all (...)."""
+    """An estimate, its 95% interval, the model's weight, and the estimate from human labels alone; all (...)."""
 
     value: Array
     low: Array
@@ -35,14 +35,14 @@ class Powered(NamedTuple):
 def powered(
     covariance: Array, variance: Array, tuned: Callable[[Array], Bounded], alone: Bounded, usable: Array | bool = True
 ) -> Powered:
-    """Tune the model's weight, and use it where that makes the interval narrower.
+    """Tune the model's weight, and use it where it makes the interval narrower.
 
     Args:
         covariance: The covariance of t and j - J, (...).
         variance: The variance of j - J, (...).
         tuned: Returns the estimate and its interval, given a weight (...).
         alone: The estimate from human labels alone.
-        usable: Whether the model may have a weight, (...).
+        usable: Whether the model may have a nonzero weight, (...).
 
     Returns:
         The estimate; the model's weight is 0 where its labels don't vary.

@@ -22,13 +22,13 @@ ALL_RANKINGS = "all rankings"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
 ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliability below 0.2"
 RELIABLE_AT_LEAST = 0.2
-"""If the reliability of P's differences is below this, r is not corrected for it."""
+"""If the reliability of P's differences is lower than this, r isn't corrected for it."""
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
-"""A verdict needs at least this many queries whose contexts differ: as measured, and adjusted."""
+"""Minimum number of queries whose contexts differ for a verdict: as measured, and adjusted."""
 NEEDED = ", {} needed"
 """The end of the reason that too few contexts differ."""
 FITTED = 3
-"""Coefficients of an adjusted row's regression."""
+"""Number of coefficients in an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("the pair of rankings, or `all rankings`, which combines all pairs"),
@@ -59,7 +59,7 @@ TABLE = {
     "reason_corrected": text("why r exists but r_corrected does not; otherwise empty"),
 }  # fmt: skip
 UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
-"""The adjusted row's reason if no query has P_0."""
+"""The adjusted row if no query has P_0."""
 WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -71,20 +71,20 @@ Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 class Cell(NamedTuple):
-    """R rankings and Q queries at one ordering, k, reference set and measure; missing values are NaN."""
+    """R rankings and Q queries for one ordering, k, reference set and measure; missing values are NaN."""
 
     context: Array
     """(R, Q): a number for each distinct list of docnos."""
     x: Array
     """(R, Q): the measure."""
     p: Array
-    """(R, Q) P, or P - P_0 on unseen references."""
+    """(R, Q): P, or P - P_0 on unseen references."""
     mean_x: Array
-    """(Q,) the query's mean measure over the rankings."""
+    """(Q,): the query's mean measure over the rankings."""
     p0: Array
-    """(Q,) the query's P_0 at the grade."""
+    """(Q,): the query's P_0 at the grade."""
     by_seed: Array | None = None
-    """(S, R, Q) the values that ``p`` averages, if known."""
+    """(S, R, Q): the values that ``p`` averages, if known."""
     cluster: Indexes | None = None
     """(Q,): each query's cluster number; None if queries are independent."""
 
@@ -93,32 +93,32 @@ class Sums(NamedTuple):
     """Sums over pairs of rankings, per query (Q,)."""
 
     differs: Flags
-    """(Q,) whether the contexts differ."""
+    """(Q,): whether the contexts differ."""
     products: Array
-    """(3, Q) the sums of xx, xp and pp."""
+    """(3, Q): the sums of xx, xp and pp."""
     same: float
     """The number of equal pairs among the ``compared`` pairs of contexts."""
     compared: float
     known: Flags
-    """(Q,) whether there are both P and both measures."""
+    """(Q,): whether both P and both measures exist."""
     apart: Flags
-    """(Q,) whether the contexts differ in any pair, used or not."""
+    """(Q,): whether the contexts differ in any pair, used or not."""
     noise: float = np.nan
     """The part of the sum of pp that comes from seeds; NaN if unknown."""
     cluster: Indexes | None = None
     """As in Cell."""
     inflation: float = 1.0
-    """Factor on the variance of the slope for the coefficients that residuals are fitted with: (n - 1) / (n - 3) if
-    adjusted, with n as the number of a pair's queries, or clusters."""
+    """Factor on the slope's variance for the coefficients that the residuals are fitted with: (n - 1) / (n - 3) if
+    adjusted, where n is the number of a pair's queries, or clusters."""
 
     @property
     def units(self) -> str:
-        """The units that the test treats as independent."""
+        """What the test treats as independent."""
         return "queries" if self.cluster is None else "clusters of queries"
 
     @property
     def of_units(self) -> Array:
-        """(3, units) the products of the queries that differ, or their sums by cluster."""
+        """(3, units): the products for the queries that differ, or their sums by cluster."""
         products = self.products[:, self.differs]
         if self.cluster is None:
             return products
@@ -127,7 +127,7 @@ class Sums(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     rankings = given.rankings
     return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed, given.clusters)
 
@@ -140,36 +140,36 @@ def relay(
     by_seed: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Regress the difference of P on that of each measure, for every pair of rankings and over all pairs: ``SCHEMA``.
+    """Regress differences in P on differences in each measure, per pair of rankings and over all pairs: ``SCHEMA``.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
-    k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind of each retriever. Rankings are all
+    k, qid, docnos (a query without a row has an empty context); ``kinds``: each retriever's kind. Rankings are all
     retrievers except the kinds oracle, graded, position and processed. ``by_seed``, from utility.scores_by_seed, has
     the scores of each seed that P averages.
 
     A pair (A, B) needs at least 5 queries with both P and both measures whose lists of docnos differ; other pairs have
     no row. Over these queries, x = measure of A - measure of B and p = P of A - P of B, each minus its mean. On unseen
-    references, P - P_0 takes the place of P. In ``adjusted`` rows, x and p are residuals of a regression on an
-    intercept, the query's mean measure over all rankings, and its P_0 on all references of the grade. slope = sum xp /
-    sum xx; r = sum xp / sqrt(sum xx sum pp). The rows ``all rankings`` add each query's sums over all pairs with a row;
-    if all contexts differ, that equals centring by query and by ranking. Their rows without a k add the sums of each k,
-    divided by its sum of xx, so that the slope is the mean of the slopes. They have no r, since r falls with the
+    references, P - P_0 replaces P. In ``adjusted`` rows, x and p are residuals of a regression on an intercept, the
+    query's mean measure over all rankings, and its P_0 on all references at the grade. slope = sum xp / sum xx; r = sum
+    xp / sqrt(sum xx sum pp). The rows ``all rankings`` add up each query's sums over all pairs with a row; if all
+    contexts differ, this equals centring by query and by ranking. Their rows without a k add up the sums for each k,
+    divided by its sum of xx, so that the slope is the mean of the slopes. They have no r, because r falls with the
     measure's spread.
 
     n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value tests with mean_tests (1.75 times the skewness) that
-    the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test does not reject
+    the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test doesn't reject
     that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, whose residuals have three fitted coefficients, the
-    variance is multiplied by f = (n - 1) / (n - 3) and Student's distribution has (n - 1) / f degrees of freedom, n - 3
-    for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict follows from the
-    interval. It is ``too few queries``, with a ``reason``, if the interval is unbounded, n_eff is below 6, n below 12,
-    or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries. r_corrected = r / sqrt(reliability),
-    reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is the variance over seeds of the
-    difference between both answers of a seed, divided by the number of seeds; a query with fewer than two seeds takes
-    the mean of the other queries. It is multiplied by 1 - h, where h is the query's leverage in the regression above.
-    The slope needs no correction, since seeds add no noise to x.
+    variance is multiplied by f = (n - 1) / (n - 3), and Student's distribution has (n - 1) / f degrees of freedom,
+    which is n - 3 for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict
+    follows from the interval. It is ``too few queries``, with a ``reason``, if the interval is unbounded, n_eff is
+    below 6, n is below 12, or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries. r_corrected
+    = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is the variance
+    over seeds of the difference between a seed's two answers, divided by the number of seeds; a query with fewer than
+    two seeds gets the mean of the other queries. It is multiplied by 1 - h, where h is the query's leverage in the
+    regression above. The slope needs no correction, because seeds don't add noise to x.
 
-    With ``clusters`` (see Transmission) each cluster's sums take the place of each query's in n_eff, tests, intervals
-    and limits; n still counts queries.
+    With ``clusters`` (see Transmission), each cluster's sums replace its queries' in n_eff, tests, intervals and
+    limits; n still counts queries.
     """
     rows = [
         names | row
@@ -180,7 +180,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """Return the rankings and the qids with answers: the rows (R) and columns (Q) of a Cell."""
+    """Return the rankings and the qids with answers: a Cell's rows (R) and columns (Q)."""
     rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -193,7 +193,7 @@ def cells_of(
     by_seed: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> Iterator[tuple[dict[str, object], dict[int, Cell]]]:
-    """Yield names (references, measure, ordering) with their cells by k."""
+    """Yield names (references, measure, ordering) with their cells, keyed by k."""
     rankings, qids = places(utility, kinds)
     utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))
     known = retrieval.filter(pl.col("value").is_not_nan())
@@ -279,13 +279,13 @@ class RankingPair(NamedTuple):
     first: int
     second: int
     differs: Flags
-    """(Q,) the n queries."""
+    """(Q,): the n queries."""
     known: Flags
-    """(Q,) queries with both P and both measures, whether contexts differ or not."""
+    """(Q,): queries with both P and both measures, whether their contexts differ or not."""
     design: Array | None
-    """(n, d); None for fewer than 5 queries."""
+    """(n, d); None with fewer than 5 queries."""
     residuals: Array | None
-    """(n, 2) of x and p; None for fewer than 5 queries."""
+    """(n, 2): residuals of x and p; None with fewer than 5 queries."""
 
 
 def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
@@ -344,7 +344,7 @@ def seed_noise(by_seed: Array, design: Array) -> float:
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
-    """Add up ``pairs`` (at least one) per query, except pairs whose contexts differ for fewer than 5 queries.
+    """Add up ``pairs`` (at least one) per query, without pairs whose contexts differ for fewer than 5 queries.
 
     ``same`` and ``compared`` count all pairs.
     """
@@ -365,7 +365,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
 
 
 def same_weight(of_k: Sequence[Sums]) -> Sums:
-    """Add the sums of each k, divided by its sum of xx: the result's slope is the mean of the slopes of all k.
+    """Add up the sums for each k, divided by its sum of xx; the resulting slope is the mean of the slopes for all k.
 
     A k at which the measure never differs is left out.
     """
@@ -384,7 +384,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, a verdict from ``least`` queries on."""
+    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, and a verdict with ``least`` queries."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -430,7 +430,7 @@ def _corrected(r: float, reliability: float) -> dict[str, Any]:
 
 
 def _means(products: Array, inflation: float) -> mean_tests.Means:
-    """Return the moments of xp (units,) for its test, with the variance times ``inflation``."""
+    """Return the moments of xp (units,) for its test, with the variance multiplied by ``inflation``."""
     means = mean_tests.Means.cautious(products[:, None])
     return means._replace(deviation=means.deviation * np.sqrt(inflation), degrees=np.array([(means.n - 1) / inflation]))
 
@@ -448,29 +448,29 @@ def _too_few(n: int, least: int, n_eff: float, degrees: float, unbounded: bool, 
 
 
 def _differing(n: int, sums: Sums) -> str:
-    """Write how many of the queries, or of their clusters, have contexts that differ."""
+    """Describe how many of the queries, or of their clusters, have contexts that differ."""
     known = int(sums.known.sum()) if sums.cluster is None else len(np.unique(sums.cluster[sums.known]))
     return f"{n} of {known} {sums.units} have contexts that differ"
 
 
 REVERSED = 0.01
-"""A negative slope is unexpected, and accepted only if its p-values are below this."""
+"""A negative slope is unexpected, and only accepted if its p-values are below this."""
 IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "needs two rankings"
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
-    """Conclude from ``relay``'s ``table`` (one study's part) over all rankings in one cell.
+    """Conclude from ``relay``'s ``table`` (one study's part) on all rankings in one cell.
 
     ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
-    below REVERSED, so that answers shuffled among queries rarely give one (docs/methods.md). ``too few queries``
-    if either row has that verdict, ``needs two rankings`` if there is no row, else ``not known``.
+    below REVERSED, so that answers shuffled among queries rarely lead to it (docs/methods.md). ``too few queries`` if
+    either row has that verdict, ``needs two rankings`` if there is no row, otherwise ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """Conclude on relay from both rows of one cell."""
+    """Conclude on relay from a cell's two rows."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW
@@ -482,17 +482,17 @@ def answer_of(rows: pl.DataFrame) -> str:
 
 
 def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
-    """Return a cell's deciding ``rows`` with their reasons; with P_0, the adjusted slope needs enough queries."""
+    """Return a cell's deciding ``rows`` with their reasons; with P_0, the adjusted slope needs enough queries too."""
     both = all(row["reason"] != WITHOUT_P0 for row in rows)
     own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
     return [(row, (row["reason"] or "").replace(own, needed)) for row in deciding(rows)]
 
 
 def deciding(rows: Sequence[Row]) -> list[Row]:
-    """Return the ``rows`` of a cell (as measured, adjusted) that decide the conclusion of ``answer_of``.
+    """Return a cell's ``rows`` (as measured, adjusted) that decide the conclusion of ``answer_of``.
 
-    These are the rows with too few queries, if any; else the undecided rows; else, if both slopes are below zero, the
-    rows whose p-value is not below REVERSED; else all.
+    These are the rows with too few queries, if any; otherwise the undecided rows; otherwise, if both slopes are below
+    zero, the rows whose p-value isn't below REVERSED; otherwise all.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

@@ -11,21 +11,21 @@ from ragrelay.base.vocabulary.columns import text
 REMARK = text("why there are too few queries for a verdict, or why the verdict is neither better nor worse although "
     "Student's t alone would be significant; otherwise empty")  # fmt: skip
 SMALL = 0.001
-"""A smaller p-value is written as "below" this value."""
+"""A smaller p-value is given as "below" this value."""
 
 
 def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
     """Explain a ``verdict`` that is neither better nor worse, although counts or Student's t suggest otherwise.
 
     Args:
-        differences: The differences (n,), which can be tested unless the verdict is too few queries.
+        differences: The differences (n,), which must be testable unless the verdict is too few queries.
         verdict: The verdict on their mean, from its interval.
         level: The interval's level.
         cluster: Each query's cluster number (n,), if queries form clusters.
 
     Returns:
         The counts, if there are too few queries; the p-value of Student's t, if that alone excludes a mean of 0 at
-        ``level``, and how many queries (or clusters) lie on the other side; else None.
+        ``level``, and how many queries (or clusters) lie on the other side; otherwise None.
     """
     if verdict == TOO_FEW:
         return few(differences, cluster)

@@ -1,19 +1,19 @@
-"""Cut intervals of mean differences at the ends of the scores' scale."""
+"""Limit intervals of mean differences to the range that the scores' scale allows."""
 
 import math
 
 import polars as pl
 
 LEAST, MOST = -1e-6, 1.0 + 1e-6
-"""The ends of a scale from 0 to 1, with a margin for rounding: BERTScore for equal texts may be slightly above 1."""
+"""The ends of a scale from 0 to 1, with a margin for rounding: BERTScore of equal texts may be slightly above 1."""
 
 
 def scaled(scores: pl.DataFrame, *columns: str) -> bool:
-    """Return whether all ``columns`` of ``scores`` are from 0 to 1, so that no mean difference is beyond −1 or 1."""
+    """Return whether all ``columns`` in ``scores`` are from 0 to 1, so that mean differences lie between −1 and 1."""
     return bool(scores.select(pl.all_horizontal(pl.col(*columns).is_between(LEAST, MOST).all())).item())
 
 
 def cut(tests: pl.DataFrame, where: pl.Expr | bool) -> pl.DataFrame:
-    """Let the intervals of ``tests`` end at −1 and 1 in the rows ``where``."""
+    """Limit the intervals in ``tests`` to −1 to 1 in the rows ``where``."""
     limit = pl.when(where).then(1.0).otherwise(math.inf)
     return tests.with_columns(pl.col("^(verdict_|equal_length_)?(low|high)$").clip(-limit, limit))

@@ -1,4 +1,4 @@
-"""Compare cells by paired tests: † against the reference retriever, ‡ descending against ascending."""
+"""Compare cells with paired tests: † against the reference retriever, ‡ descending against ascending."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ class Side:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     parts = (
         comparisons(utility, given.reference, given.resamples, given.seed) for utility, _ in given.each_retriever()
     )
@@ -106,14 +106,14 @@ def comparisons(
     permutations: int = paired_tests.PERMUTATIONS,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Test one retriever's cells; columns ``SCHEMA``, a row per comparison and quantity (p, utility).
+    """Test one retriever's cells: columns ``SCHEMA``, a row per comparison and quantity (p, utility).
 
-    ``utility`` and ``reference`` are rows of the utility table of one retriever each. Without a reference, and for the
-    reference itself, there are no † rows. † compares every ordering with the reference's descending cell of the same k
-    and references; ‡ compares descending with ascending. Differences are first minus second, by qid.
+    ``utility`` and ``reference`` are rows of the utility table for one retriever each. Without a reference, and for the
+    reference itself, there are no † rows. † compares each ordering with the reference's descending cell at the same k
+    and references; ‡ compares descending with ascending. Differences are first minus second, paired by qid.
 
     The columns from ``low`` on come from paired_tests.all_tests. ``same_references`` is false if the two sides were
-    scored against different references: an unseen set leaves out the passages of the retriever's own context.
+    scored against different references: an unseen set leaves out the passages in the retriever's own context.
     """
     rows: list[dict[str, Any]] = []
     differences: list[np.ndarray] = []
@@ -139,8 +139,8 @@ def comparisons(
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
     """Add family, family_size, significant and p-values adjusted within families to a study's ``tests`` (``SCHEMA``).
 
-    A family is mark x quantity x references (see multiplicity). p_holm and p_bh adjust the t-test's p-value.
-    ``significant``, as in Tian et al., means that the t-test's uncorrected p is below 0.05; null without a test.
+    A family is mark × quantity × references (see multiplicity). p_holm and p_bh adjust the t-test's p-value.
+    ``significant``, as in Tian et al., means that the t-test's uncorrected p-value is below 0.05; null without a test.
     """
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")
@@ -176,11 +176,11 @@ def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, 
 
 
 def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
-    """Return a comparison's row without tests, with a reason if it can't be tested, and the differences (n,)."""
+    """Return a comparison's row without tests (with a reason if it can't be tested), and the differences (n,)."""
     paired = np.isfinite(first.values[quantity]) & np.isfinite(second.values[quantity])
     a, b = (side.values[quantity][paired] for side in (first, second))
     differences = a - b
-    # The means of equal answers may differ by rounding, which ranks and signs must not count.
+    # The means of equal answers may differ by rounding, which must not affect ranks and signs.
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(a))] = 0.0
     n = len(differences)
     row: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Measure how much answers to one prompt differ between seeds, and count pairs whose F1 is 0 by definition."""
+"""Measure how much answers to the same prompt differ between seeds, and count pairs whose F1 is 0 by definition."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from score files by retriever (retriever_table.SCORE_COLUMNS).
+    """Compute a row per cell (columns TABLE) from each retriever's score file (retriever_table.SCORE_COLUMNS).
 
     Standard deviations have n − 1 in the denominator. analysis/variance.py compares seeds with the spread over queries.
     """
@@ -36,7 +36,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
             .filter((pl.col("k") > 0) & (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
             .sort("ordering", "k", "references", "qid", "seed")
             .group_by("ordering", "k", "references", "qid", maintain_order=True)
-            # Collect lists first: their statistics have the same last digit with any number of threads.
+            # Collect lists first: statistics of lists have the same last digit with any number of threads.
             .agg(pl.col("f1", "n_zero"))
             .select("ordering", "k", "references", "qid", "n_zero", pl.col("f1").list.std().alias("sd"))
             .collect()

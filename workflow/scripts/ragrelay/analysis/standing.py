@@ -24,9 +24,9 @@ def stands(
     ``cluster``: each query's cluster, if queries form clusters (see ``with_one_more``).
 
     Every kind of better must stay above 0 with an added difference of -AGAINST, and every kind of worse below 0 with
-    AGAINST, by the same test at the same ``level``; the margin doesn't matter. Not worse must stay above -``margin``,
-    not better below ``margin``, and equivalent between both, each with an added query on the other side. This matters
-    because a sample may lack rare, large differences, such as those from refused answers.
+    AGAINST, in the same test at the same ``level``; the margin doesn't matter. Not worse must stay above -``margin``,
+    not better below ``margin``, and equivalent between the two, each with a query added on the opposite side. This
+    matters because a sample may lack rare, large differences, such as those from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)
@@ -42,7 +42,7 @@ def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> 
     """Return the moments of ``differences`` (n,) and one more query with the difference ``value``.
 
     If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
-    the average query's cluster has this size.
+    this is the size of the average query's cluster.
     """
     if cluster is None:
         return cautious(np.append(differences, value))

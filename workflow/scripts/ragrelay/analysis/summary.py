@@ -48,7 +48,7 @@ BY_QUERY = (*INTERVAL, "method")
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     summaries = [utility_summary(given.utility_of(ZEROSHOT), None)]
     summaries += [utility_summary(utility, measures) for utility, measures in given.each_retriever()]
     return with_unjudged(pl.concat(summaries, how="diagonal"), given.rankings.contexts, given.rankings.judged.qrels)
@@ -57,16 +57,16 @@ def table(given: Transmission) -> pl.DataFrame:
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
     """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
 
-    mean_p and mean_p0 are over the queries with both P and P_0; if the cell has no P_0 at all, as without zero-shot
-    answers, over those with P. Other means and the median are over the queries with the value. The interval is
-    Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
+    mean_p and mean_p0 use the queries that have P and P_0; if the cell has no P_0 at all, as without zero-shot answers,
+    those that have P. Other means and the median use the queries that have the value. The interval is Student's t over
+    queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
     """
     cells = (
         utility.sort([*CELL, "qid"])
         .group_by(CELL, maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
-            # Collect lists before means: the means have the same last digit with any number of threads.
+            # Collect lists before means: means of lists have the same last digit with any number of threads.
             pl.col("p", "p0").filter(
                 pl.col("p").is_not_null() & (pl.col("p0").is_not_null() | pl.col("p0").is_null().all())
             ),
@@ -93,7 +93,8 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
     """Add share_unjudged to ``summary``, from its cells' ``contexts`` (retriever, ordering, k, qid, docnos).
 
-    ``judged`` has qid and docno of every judgement, whatever its label. The share is null for cells without contexts.
+    ``judged`` has the qid and docno of each judgement, whatever its label. The share is null for cells without
+    contexts.
     """
     passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
     known = judged.select("qid", "docno", judged=pl.lit(True)).unique()
@@ -107,7 +108,7 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
-    """Compute low, high, method, reason of a 95% interval of each list's mean; ``what`` names the values in reasons."""
+    """Compute low, high, method and reason of the 95% interval for each list's mean; ``what`` names the values."""
     few = lists.list.len() < 2
     constant = pl.Series(
         [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],
@@ -130,7 +131,7 @@ def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
 
 
 def _mean_measures(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Average the measures over each cell's queries: ``CELL``, then a column per measure, in order of names."""
+    """Average the measures over each cell's queries: ``CELL``, then a column per measure, sorted by name."""
     values = retrieval.select("qid", "measure", "k", pl.col("value").fill_nan(None))
     return (
         utility.select(*CELL, "qid")

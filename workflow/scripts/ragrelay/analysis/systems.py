@@ -1,4 +1,4 @@
-"""Compare the mean P of retrievers, paired by query; one pair is the study's primary comparison."""
+"""Compare retrievers' mean P, paired by query; one pair is the study's primary comparison."""
 
 import itertools
 import math
@@ -64,7 +64,7 @@ SCHEMA = schema_of(TABLE)
 NO_LENGTHS = "no lengths of the answers"
 SAME_LENGTHS = "all answers of a query are as long"
 EITHER_LONGER_AT_LEAST = 5
-"""Minimum queries, for each retriever, where its answer is at least as long; else equal length would extrapolate."""
+"""Minimum number of queries where each retriever's answer is at least as long; fewer would mean extrapolating."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]
 WORDS = {
     "level": "verdict_level",
@@ -78,12 +78,12 @@ WORDS = {
 }
 """Columns, each with its name in words_of."""
 ASSUMED_SD = 0.2
-"""Assumed standard deviation of differences in P over queries until there are answers; TREC DL has .15 to .25."""
+"""Assumed standard deviation of differences in P over queries until there are answers; on TREC DL, it is .15 to .25."""
 CAUTION = 1.5
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     reference_retriever, margin, primary = given.compared
     retrievers = list(given.rankings.retrieval)
     return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths, given.clusters)
@@ -98,17 +98,17 @@ def systems(
     lengths: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Compare the mean P of every pair of ``retrievers`` in each ordering, k and reference set (``TABLE``).
+    """Compare the mean P of each pair of ``retrievers`` for each ordering, k and reference set (``TABLE``).
 
-    ``utility``: utility.COLUMNS. Unseen references have no row, since each retriever has its own. Differences are the
+    ``utility``: utility.COLUMNS. Unseen references have no row, because each retriever has its own. Differences are the
     later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary`` pair,
-    are always subtracted. The intervals of a role's pairs in a cell together cover with 95% (Bonferroni;
-    equivalence.words_of). Max-T over sign flips of whole queries would be narrower, but doesn't keep its level if
-    differences are skewed and queries few (docs/methods.md).
+    are always subtracted. Together, the intervals of all pairs with the same role in a cell cover with 95% (Bonferroni;
+    equivalence.words_of). Max-T over sign flips of complete queries would give narrower intervals, but doesn't keep its
+    level if differences are skewed and queries few (docs/methods.md).
 
-    ``clusters``: see Transmission; then detectable_difference and queries_for_margin, which are of independent queries,
-    are null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary pair's
-    difference at equal length, which changes no verdict: see _equal_length.
+    ``clusters``: see Transmission; detectable_difference and queries_for_margin, which assume independent queries, are
+    then null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary
+    pair's difference at equal length, which doesn't change any verdict: see _equal_length.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")
@@ -162,7 +162,7 @@ def _rows(
             if testable(differences, of_queries):
                 sd = float(differences.std(ddof=1))
                 row["sd_difference"] = sd
-                if of_queries is None:  # both are of independent queries
+                if of_queries is None:  # both assume independent queries
                     row["detectable_difference"] = detectable_difference(n, sd)
                     row["queries_for_margin"] = None if margin is None else queries_for_margin(margin, sd)
             if role == PRIMARY:
@@ -187,8 +187,8 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
 def _equal_length(differences: Array, cluster: Array, tokens: Array | None, against: Array | None) -> dict[str, object]:
     """Estimate the mean of ``differences`` in P (Q,) at equal answer length: columns of TABLE.
 
-    It is the intercept of a least-squares regression of the differences on the differences of log(1 + tokens). The
-    interval is that of mean_tests over its jackknife pseudo-values. There is none if either retriever has fewer than
+    It is the intercept of a least-squares regression of the differences on the differences in log(1 + tokens). The
+    interval comes from mean_tests over its jackknife pseudo-values. There is none if either retriever has fewer than
     EITHER_LONGER_AT_LEAST queries where its answer is at least as long as the other's.
     """
     if tokens is None or against is None:
@@ -219,18 +219,19 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
 
 
 def detectable_difference(n: int, sd: float) -> float:
-    """Return the smallest difference that gets a verdict in 80% of studies of ``n`` queries with standard deviation sd.
+    """Return the smallest difference that 80% of studies with ``n`` queries and standard deviation ``sd`` would detect.
 
-    It is that of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, since Hall's test with 1.75 times the
-    skewness must agree. With normal differences the power is 77% to 80% from 12 queries on (docs/methods.md).
+    It is that of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, because Hall's test with 1.75 times the
+    skewness must agree. With normal differences, the power is 77% to 80% from 12 queries on (docs/methods.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)
 
 
 def queries_for_margin(margin: float, sd: float) -> int:
-    """Return the number of queries with which 80% of studies without a true difference find equivalence.
+    """Return how many queries a study needs to show equivalence with 80% probability if there is no true difference.
 
-    The 95% interval must then lie within ± ``margin``; normal approximation. ``sd`` is that of the differences.
+    The 95% interval must then lie within ± ``margin`` (normal approximation). ``sd``: the differences' standard
+    deviation.
     """
     reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(1.0 - (1.0 - POWER) / 2))
     return max(QUERIES_AT_LEAST, math.ceil((reach * sd / margin) ** 2))

@@ -1,7 +1,7 @@
-"""Hold the data from which the tables for one generator and scorer are computed.
+"""Hold the data that the tables for one generator and scorer are computed from.
 
-Each table is a module in this folder with ``COLUMNS`` and a function ``table``, which takes a Transmission;
-report/outputs.py lists it.
+Each table is a module in this folder with ``COLUMNS`` and a function ``table`` of a Transmission; report/outputs.py
+lists it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,15 +34,15 @@ class JudgedRankings(NamedTuple):
     """The data that the measures were computed from."""
 
     rankings: pl.DataFrame
-    """retriever, qid, rank, docno."""
+    """Columns retriever, qid, rank, docno."""
     qrels: pl.DataFrame
-    """qid, docno, label."""
+    """Columns qid, docno, label."""
     relevant: int
     """The lowest label that binary measures count as relevant, and the label of holes assumed relevant."""
 
 
 class Rankings(NamedTuple):
-    """The retrievers' passages, and their measures."""
+    """The retrievers' passages and their measures."""
 
     retrieval: Mapping[str, str | Path]
     """Each retriever's file with measures."""
@@ -55,10 +55,10 @@ class Rankings(NamedTuple):
 
 
 class Comparisons(NamedTuple):
-    """The comparisons that the tables make."""
+    """The comparisons in the tables."""
 
     reference_retriever: str | None
-    """† and equivalence compare with this retriever; there are none if it is None or not in the study."""
+    """The retriever that † and equivalence compare with; without it in the study, or if None, there are none."""
     equivalence_margin: float | None
     primary: Primary | None
     """The comparison that is tested separately."""
@@ -66,7 +66,7 @@ class Comparisons(NamedTuple):
 
 @dataclass(frozen=True)
 class Transmission:
-    """One generator's answers under one scorer; ``resamples`` and ``seed`` are for bootstrap and permutations.
+    """One generator's answers with one scorer's scores; ``resamples`` and ``seed`` are for bootstrap and permutations.
 
     ``clusters`` has each query's cluster number, or is None if queries are independent. Columns that a table can't test
     by cluster are null, with the reason clusters.NOT_BY_CLUSTER.
@@ -80,7 +80,7 @@ class Transmission:
     clusters: Clusters | None = None
 
     def utility_of(self, retriever: str) -> pl.DataFrame:
-        """Return a retriever's rows in the utility file; zero-shot answers count as a retriever."""
+        """Return a retriever's rows in the utility file; `zeroshot` counts as a retriever."""
         return pl.scan_parquet(self.answers.utility).filter(pl.col("retriever") == retriever).collect()
 
     def each_retriever(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
@@ -90,20 +90,20 @@ class Transmission:
 
     @cached_property
     def reference(self) -> pl.DataFrame | None:
-        """Utility of the reference retriever, if the study has it."""
+        """The reference retriever's utility, if the study has it."""
         name = self.compared.reference_retriever
         return None if name is None or name not in self.rankings.retrieval else self.utility_of(name)
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """Utility of all retrievers, with the columns that comparing retrievers needs."""
+        """All retrievers' utility, with the columns needed to compare retrievers."""
         columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
         rows = pl.scan_parquet(self.answers.utility)
         return rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
 
     @cached_property
     def measured(self) -> pl.DataFrame:
-        """Measures of all retrievers, in their order."""
+        """All retrievers' measures, in the retrievers' order."""
         return pl.concat(
             pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*")
             for name, path in self.rankings.retrieval.items()
@@ -116,9 +116,9 @@ class Transmission:
 
 
 def analyse_transmission(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield each table with its name; ``modules``: the module that computes each table, keyed by name.
+    """Yield each table with its name; ``modules``: the module that computes each table, keyed by the table's name.
 
-    A module whose tests assume independent queries lists their columns in BY_QUERY.
+    A module whose tests assume independent queries lists the columns of these tests in BY_QUERY.
     """
     for name, path in modules.items():
         module = import_module(path)

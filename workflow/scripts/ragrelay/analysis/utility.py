@@ -42,20 +42,20 @@ def compute_utility(
     counted: Collection[str] = (),
     ranked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
+    """Yield each retriever's utility table (``SCHEMA``): zero-shot first, then in the order of ``scores``.
 
-    ``scores`` maps a retriever to its scores file (retriever_table.SCORE_COLUMNS), including ``zeroshot``. P is the
-    mean over seeds of f1 (eq. 1); P_0 is the same for the zero-shot answers on the same references. P_0 comes from the
+    ``scores`` maps each retriever, including ``zeroshot``, to its scores file (retriever_table.SCORE_COLUMNS). P is the
+    mean of f1 over seeds (eq. 1); P_0 is the same for the zero-shot answers on the same references. P_0 comes from the
     zero-shot file or, on unseen references, from the retriever's own rows with ordering ``none`` at that k. Utility is
-    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing.
-    Relative utility is also null if P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is
-    lost.
+    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing;
+    relative utility is also null if P_0 isn't above 0. A query that only has P_0 also has a row (with a null p), so
+    that no query is lost.
 
     For the retrievers in ``counted``, a query without any answer counts as one without retrieved passages. Its answer
-    is the zero-shot answer, so P = P_0 in every cell, and ``without_results`` is true. Answers may be missing for other
-    reasons: the queries in ``ranked``, by retriever, have results and are excepted. ``uses`` maps retrievers to their
-    tables of context use, whose means over seeds are added (else null). Raises InputError for an unknown mode, a
-    missing zero-shot file, and an answer scored twice.
+    is the zero-shot answer, so P = P_0 in each cell, and ``without_results`` is true. Answers may be missing for other
+    reasons, so the queries in ``ranked`` (by retriever), which have results, are excepted. ``uses`` maps retrievers to
+    their tables of context use, whose means over seeds are added (otherwise null). Raises InputError for an unknown
+    mode, a missing zero-shot file, and an answer scored twice.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
@@ -79,7 +79,7 @@ def compute_utility(
 def mean_scores(path: str | Path) -> pl.DataFrame:
     """Average a scores file over seeds: KEYS, p, best_in_context, n_references, n_near_copies, n_seeds."""
     columns = [*KEYS, "seed", "f1", "best_in_context", "n_references", "n_near_copies"]
-    # Means of lists in the order of seeds have the same last digit for any order of the file and number of threads.
+    # Means of lists sorted by seed have the same last digit for any order of the file and any number of threads.
     means = (
         pl.scan_parquet(path)
         .select(columns)
@@ -107,7 +107,7 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
 
 
 def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Read each answer's f1, on unseen references minus that of the zero-shot answer of the same seed.
+    """Read each answer's f1; on unseen references, the f1 of the zero-shot answer with the same seed is subtracted.
 
     ``scores`` maps retrievers to their scores files. Columns: retriever, ordering, k, references, qid, seed, answer.
     """
@@ -134,7 +134,7 @@ def mean_use(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
-    """Write ``tables`` to one Parquet file (zstd), atomically and with one table in memory at a time."""
+    """Write ``tables`` to one Parquet file (zstd) atomically, with one table in memory at a time."""
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for table in tables:
@@ -142,7 +142,7 @@ def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
 
 
 def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
-    """Add p0 to a retriever's ``means``, from the zero-shot file's ``baseline`` or the rows with ordering none."""
+    """Add p0 to a retriever's ``means``, from the zero-shot file's ``baseline`` or from the rows with ordering none."""
     answers = means.filter(pl.col("ordering") != NO_ORDERING)
     cells = answers.select("ordering", "k", "references").unique()
     p0 = [pl.col(name).alias(f"{name}0") for name in ("p", "n_references", "n_near_copies")]

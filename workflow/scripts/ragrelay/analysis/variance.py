@@ -56,17 +56,17 @@ COLUMNS = {
 
 
 def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Estimate the components of the variance of P (one score per query and seed): a row (``SCHEMA``) per cell.
+    """Estimate the variance components of P (one score per query and seed): a row (``SCHEMA``) per cell.
 
-    ``scores`` maps a retriever, including ``zeroshot``, to its scores file. The model is P_qs = mean + query_q +
-    noise_qs: the seeds of a query are repeated draws from the LLM, and equal seeds of two queries are unrelated. If all
+    ``scores`` maps each retriever, including ``zeroshot``, to its scores file. The model is P_qs = mean + query_q +
+    noise_qs: a query's seeds are repeated draws from the LLM, and the same seed is unrelated between queries. If all
     queries have the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
     (mean square between - within) / seeds, or 0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). If the
     numbers differ, both are estimated by restricted maximum likelihood, which weights each query by the precision of
     its mean. reliability is the share of variance_queries in the variance of the queries' means over seeds (ICC(1, s):
-    Shrout and Fleiss 1979), with the harmonic mean n_seeds in place of s, since the noise of a mean is
-    variance_seeds / s. Its 95% interval is exact for normal data, also with unequal numbers of seeds (Wald 1947).
-    Queries with one score (n_single) count too, though they carry no information on noise.
+    Shrout and Fleiss 1979), with the harmonic mean n_seeds for s, because the noise of a mean is variance_seeds / s.
+    Its 95% interval is exact for normal data, even with unequal numbers of seeds (Wald 1947). Queries with one score
+    (n_single) count too, though they carry no information on the noise.
     """
     return pl.concat([_components(retriever, path) for retriever, path in scores.items()])
 
@@ -139,9 +139,9 @@ def _anova(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[f
 
 
 def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
-    """Like _anova, for unequal numbers of seeds: the restricted likelihood is maximal at the ratio.
+    """Do the same as _anova for unequal numbers of seeds, by maximising the restricted likelihood over the ratio.
 
-    Wald's interval contains the ratios for which the weighted mean square between queries, over that within, lies
+    Wald's interval contains the ratios for which the weighted mean square between queries, divided by that within, lies
     between the quantiles of F.
     """
     n, scores = len(seeds), int(seeds.sum())
@@ -182,13 +182,14 @@ def _ratio(share: float) -> float:
 
 
 def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataFrame:
-    """Estimate reliability_utility of every cell except zero-shot's, by retriever, ordering, k and references.
+    """Estimate reliability_utility for each cell except zero-shot's, by retriever, ordering, k and references.
 
-    ``scores`` maps a retriever, including ``zeroshot``, to its scores file; ``mode`` as in utility.compute_utility. The
-    reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of P_k and of P_0 is the variance
-    over seeds divided by their number. The delta method gives the noise of U: relative U = P_k / P_0 - 1 has var(P_k) /
-    P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance over seeds of the other queries, pooled
-    within the cell. It is null if no query in the cell, or no query with P_0, has two seeds.
+    ``scores`` maps each retriever, including ``zeroshot``, to its scores file; ``mode`` is as in
+    utility.compute_utility. The reliability is 1 - mean noise / variance of U over queries, or 0 if that is negative.
+    The noise of P_k and of P_0 is the variance over seeds divided by their number. The delta method gives the noise of
+    U: relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed gets the variance
+    over seeds of the cell's other queries, pooled. The result is null if no query in the cell, or no query with P_0,
+    has two seeds.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [
@@ -201,7 +202,7 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
 
 
 def _by_query(path: str | Path) -> pl.DataFrame:
-    """Return p, the mean of f1 over seeds, and noise, the variance of that mean, by ordering, k, references and qid."""
+    """Return p (the mean of f1 over seeds) and noise (that mean's variance) by ordering, k, references and qid."""
     more = pl.col("seeds") - 1
     pooled = ((more * pl.col("variance")).sum() / more.sum()).over(CELL_OF_RETRIEVER)
     return (

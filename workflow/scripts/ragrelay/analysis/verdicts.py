@@ -12,33 +12,33 @@ from ragrelay.analysis.multiplicity import ALPHA
 
 UNDECIDED = "undecided"
 BETTER, WORSE = "better", "worse"
-"""Verdicts on a mean difference of P whose interval is above or below zero."""
+"""Verdicts on a mean difference in P whose interval is above or below zero."""
 MUCH_BETTER, MUCH_WORSE = "better by more than the margin", "worse by more than the margin"
 LITTLE_BETTER, LITTLE_WORSE = "better, by less than the margin", "worse, by less than the margin"
 EQUIVALENT, NOT_WORSE, NOT_BETTER = "equivalent", "not worse", "not better"
-"""If the interval contains zero: it lies within both margins, above the lower one, below the upper one."""
+"""Verdicts if the interval contains zero: it lies within both margins, above the lower one, or below the upper one."""
 TOO_FEW = "too few queries"
 OF_DIFFERENCE = (MUCH_BETTER, BETTER, LITTLE_BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, LITTLE_WORSE, WORSE, MUCH_WORSE,
                  UNDECIDED, TOO_FEW)  # fmt: skip
-"""Every verdict on a mean difference, from best to worst, then the undecided ones."""
+"""Every verdict on a mean difference, from best to worst, followed by the undecided ones."""
 SAY_BETTER, SAY_WORSE = (MUCH_BETTER, BETTER, LITTLE_BETTER), (MUCH_WORSE, WORSE, LITTLE_WORSE)
 ABOVE, BELOW = "above zero", "below zero"
 """Verdicts on a correlation whose interval is above or below zero."""
 QUERIES_AT_LEAST = 5
-"""Minimum queries for an interval."""
+"""Minimum number of queries for an interval."""
 WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
-"""Minimum queries for a verdict, and minimum queries with a nonzero difference."""
+"""Minimum number of queries for a verdict, and of queries with a nonzero difference."""
 
 
 EFFECTIVE_AT_LEAST = 6.0
-"""Minimum effective number of clusters, or of queries weighted by their part in a slope, for a verdict."""
+"""Minimum effective number, for a verdict, of clusters or of queries weighted by their contribution to a slope."""
 
 
 def few(differences: Array, effective: float = math.inf, units: tuple[str, str] = ("query", "queries")) -> str | None:
     """Return why ``differences`` (n,) are too few for a verdict, with the counts; None if there are enough.
 
-    If queries form clusters, these are the clusters' sums, ``effective`` is their effective number, and ``units`` are
-    the words for one and several clusters.
+    If queries form clusters, the differences are the clusters' sums, ``effective`` is the clusters' effective number,
+    and ``units`` are the words for one and for several clusters.
     """
     n, different = len(differences), int(np.count_nonzero(differences))
     if n < WORDS_AT_LEAST:
@@ -52,7 +52,7 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
     """Return why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
 
-    A column with too many equal values acts like a small sample, in which a correlation is found too often
+    A column with too many equal values acts like a small sample, where false correlations are too frequent
     (docs/methods.md). With ``clusters`` of queries, whose effective number is ``effective``, clusters are counted.
     """
     n = len(x)
@@ -66,14 +66,14 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,) from its interval: see ``of_interval``, ``few``."""
+    """Return the verdict on the mean of ``differences`` (n,) from its interval (see ``of_interval`` and ``few``)."""
     return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
     """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is none.
 
-    better, worse: zero is outside the interval. By more than the margin: the margin on that side is outside too, nearer
+    better, worse: zero is outside the interval. By more than the margin: the margin on that side is outside too, closer
     to zero; by less: it is outside, farther from zero. equivalent: zero is inside, both margins are outside. not worse,
     not better: zero is inside, one margin is outside. Without a ``margin``: only better, worse and undecided.
     """

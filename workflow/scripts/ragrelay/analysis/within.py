@@ -1,4 +1,4 @@
-"""Correlate measure and P within queries: does a better context for the same query go with a better answer?"""
+"""Correlate measure and P within queries: does a better context for the same query come with a better answer?"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -60,29 +60,30 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table of ``COLUMNS`` for ``given``."""
+    """Return the table with ``COLUMNS`` for ``given``."""
     return within_queries(given.cells, given.measured, given.rankings.kinds, given.clusters)
 
 
 def within_queries(
     utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str], clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Compute the repeated-measures correlation of each measure and P over the contexts of one query: ``SCHEMA``.
+    """Compute the repeated-measures correlation between each measure and P over a query's contexts: ``SCHEMA``.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: the kind of each
-    retriever. Both columns are centred per query, within one ordering and k, and r is Pearson's of the residuals
-    (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool all orderings and
-    k, centred per query, ordering and k; orderings that give the same prompts at a k count once. On unseen references
-    P - P_0 takes the place of P, since each context has its own reference set.
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: each retriever's kind.
+    Both columns are centred per query, within one ordering and k, and r is Pearson's r of the residuals (Bakdash and
+    Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool all orderings and k, centred per
+    query, ordering and k; orderings that give the same prompts at a k count once. On unseen references, P - P_0
+    replaces P, because each context has its own reference set.
 
-    ``retrievers`` is ``all`` (except kinds graded and position, whose relevance is set by design), ``without oracles``,
-    or ``doses`` (kind graded). The latter two need at least two retrievers, and have no rows if they equal ``all``.
-    ``low``, ``high`` (95%), p_value (r = 0) and the verdict take the query with all its answers as the unit. Two tests
-    of mean_tests must agree: one on r as a ratio of two means over queries, with Fieller's interval, and one on
-    Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the larger of the two, and the
-    interval contains both. Rows without r or an interval have a ``reason``. Queries whose contexts agree in the measure
-    and in P, as where all retrievers have the same passage first, add nothing to r and are not counted; verdicts.few
-    says which numbers are too few for an interval. With ``clusters`` (see Transmission) the unit is the cluster.
+    ``retrievers`` is ``all`` (except the kinds graded and position, whose relevance is set by design), ``without
+    oracles``, or ``doses`` (the kind graded). The latter two need at least two retrievers, and have no rows if they
+    equal ``all``. For ``low``, ``high`` (95%), p_value (null hypothesis: r = 0) and the verdict, the unit is the query
+    with all its answers. Two tests from mean_tests must agree: one on r as a ratio of two means over queries, with
+    Fieller's interval, and one on Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the
+    larger of the two, and the interval contains both. Rows without r or an interval have a ``reason``. Queries whose
+    contexts agree in the measure and in P, for example because all retrievers have the same passage first, don't
+    contribute to r and aren't counted; verdicts.few says when there are too few for an interval. With ``clusters`` (see
+    Transmission), the unit is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -101,7 +102,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the retrievers of each group; groups with fewer than two, or equal to ``all``, are left out."""
+    """Return each group's retrievers; groups with fewer than two, or equal to ``all``, are left out."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -143,9 +144,9 @@ def _rows(
 
 
 def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
-    """Return per query (5, queries) points, centred sums of xx, yy and xy, and whether it has two points.
+    """Return per query (5, queries): points, centred sums of xx, yy and xy, and whether there are two points.
 
-    The first four are 0 for queries with one point, and if all points agree except for rounding.
+    The first four are 0 for queries with one point, and if all points are equal up to rounding.
     """
     count = np.bincount(place, minlength=queries)
     x, y = (
@@ -160,8 +161,8 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
 def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, object]:
     """Compute r with its interval and test from the sums per query (5, queries) of ``_sums``.
 
-    If a sum of squares is only a rounding error, the column counts as constant within every query. ``cluster``
-    (queries,): each query's cluster number; sums are added up by cluster.
+    If a sum of squares is only a rounding error, the column counts as constant within each query. ``cluster``
+    (queries,): each query's cluster number; sums are then added up by cluster.
     """
     differs, compared = sums[0] > 0, sums[4] > 0
     points, xx, yy, xy = sums[:4, differs]
@@ -202,10 +203,10 @@ def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, 
 
 
 def _pseudo_values(xx: Array, yy: Array, xy: Array) -> Array | None:
-    """Compute jackknife pseudo-values (n,) of Fisher's z of r from sums per query (n,); None if one is not finite."""
+    """Compute jackknife pseudo-values (n,) of Fisher's z of r from sums per query (n,); None if one isn't finite."""
     without = [column.sum() - column for column in (xx, yy, xy)]
     squares = without[0] * without[1]
-    # If one query makes up a whole sum, only a rounding error is left without it.
+    # If one query makes up a complete sum, only a rounding error is left without it.
     if not (squares > (ROUNDING * xx.sum()) * (ROUNDING * yy.sum())).all():
         return None
     left_out = without[2] / np.sqrt(squares)

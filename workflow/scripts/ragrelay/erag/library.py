@@ -1,4 +1,4 @@
-"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run and texts, with your own functions that generate and score."""
+"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run and texts, with your functions to generate and score answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,9 +9,9 @@ from ragrelay.annexes.labels.measures import measure_labels
 from ragrelay.base.errors import InputError
 
 Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]
-"""Answers (query text, passage text) pairs, one answer per pair."""
+"""Answers pairs of (query text, passage text); returns one answer per pair."""
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""Scores (qid, answer) pairs, one number from 0 to 1 per pair."""
+"""Scores pairs of (qid, answer); returns one number from 0 to 1 per pair."""
 LABELS: dict[str, type[pl.DataType]] = {"qid": pl.String, "docno": pl.String, "rank": pl.Int64, "label": pl.Float64}
 
 
@@ -21,7 +21,7 @@ class Evaluation(NamedTuple):
     labels: pl.DataFrame
     """Columns qid, docno, rank, label."""
     values: pl.DataFrame
-    """Columns of ``annexes.labels.measures.SCHEMA``."""
+    """Columns as in ``annexes.labels.measures.SCHEMA``."""
     means: pl.DataFrame
     """Columns measure, k, mean (over queries)."""
 
