@@ -61,6 +61,17 @@ PAGES = {
     "others": ("Other targets and annexes", ""),
 }
 """Page → its title, and a pattern of its files; each file is on the first that fits."""
+WORDED = {
+    "receipt: keys asked for, cached and made, in all and by part":
+        "receipt: how many keys were requested, already cached and newly generated, in total and per part",
+    "receipt for processing a retriever's passages (the new texts are in the cache): contexts requested, cached and "
+    "made, seconds, and whether processing a sample again gave the same texts":
+        "receipt for processing a retriever's passages, whose new texts are in the cache: the numbers of contexts "
+        "requested, already cached and newly processed, the seconds, and whether a sample gave the same texts again",
+    "these passages, listed after the retriever's own ranking":
+        "the passages that imported answers name, listed after the retriever's ranking",
+}  # fmt: skip
+"""How pages word descriptions that are part of jobs' code, whose change would run the jobs again."""
 TABLE = "| column | unit | meaning |\n|---|---|---|\n"
 
 
@@ -102,8 +113,9 @@ def pages() -> dict[Path, str]:
         page = page_of(file.path)
         *others, last = [name if " " in name else f"`{name}`" for name in file.rule.split(", ")]
         rules = f"{', '.join(others)} or {last}" if others else last
-        made = "Not made by a rule" if file.rule == "no rule" else f"Made by {rules}"
-        about = f"{file.about[0].upper()}{file.about[1:]}. {made}."
+        made = "Not written by a rule" if file.rule == "no rule" else f"Written by {rules}"
+        words = WORDED.get(file.about, file.about)
+        about = f"{words[0].upper()}{words[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."
         parts[page].append(f"## `{file.path}`\n\n{about}\n")
@@ -117,7 +129,7 @@ def pages() -> dict[Path, str]:
             same = (
                 f"`{there}`" if page_of(there) == page else f"[`{there}`](results-{page_of(there)}.md#{_anchor(there)})"
             )
-            parts[page].append(f"Columns: {before}those of {same}.\n")
+            parts[page].append(f"Columns: {before}the same as in {same}.\n")
         elif columns:
             shown[file.columns] = file.path
             own = {name: row for name, row in rows_of(columns).items() if common.get(name) != row}

@@ -38,7 +38,7 @@ def test_every_column_has_its_line_on_the_page() -> None:
     assert len(sections) == len(declared)
     for section in sections:
         own = dict(LINE.findall(section))
-        if own or ("\nColumns: " in section and "those of " not in section):
+        if own or ("\nColumns: " in section and "the same as in " not in section):
             columns = declared[section.split("`")[0]]
             assert {name: (common | own)[name].replace("\\|", "|") for name in columns} == {
                 n: c.about for n, c in columns.items()
