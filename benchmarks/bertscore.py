@@ -184,18 +184,20 @@ def rate_figures(tasks: list[Task], threads: int, rounds: int, clock: Callable[[
         goal = ">= 0.75" if name == "float32" else ""
         shares = pairs.ratios(seconds, "product", "blocks")
         figures |= {
-            f"{name}: rate of the encoder, in blocks, over that of a large product": record.figure(
+            f"{name}: the encoder's rate in blocks over the rate of a large matrix product": record.figure(
                 pairs.median(shares), goal=goal, spread=shares
             ),
-            f"{name}: rate of the encoder, in blocks, over that of the fastest product of its shapes": record.figure(
+            f"{name}: the encoder's rate in blocks over the fastest rate of a product with its shapes": record.figure(
                 work / pairs.median(seconds["blocks"]) / fastest_product(encoders[True], threads, clock),
                 goal=">= 0.8" if name == "float32" else ">= 0.7",
             ),
-            f"{name}: rate of the encoder, one text at a time, over that of a large product": record.figure(
+            f"{name}: the encoder's rate for one text at a time over the rate of a large matrix product": record.figure(
                 pairs.median(pairs.ratios(seconds, "product", "single"))
             ),
-            f"{name}: one text at a time over blocks, encoder alone": pairs.ratio(seconds, "single", "blocks"),
-            f"{name}: a large product": record.figure(machine, "GFLOP/s"),
+            f"{name}: time for one text at a time over time in blocks, encoder only": pairs.ratio(
+                seconds, "single", "blocks"
+            ),
+            f"{name}: rate of a large matrix product": record.figure(machine, "GFLOP/s"),
         }
     return figures
 
@@ -206,9 +208,9 @@ def change_figures(full: list[Scores], half: list[Scores]) -> dict[str, record.F
     best = [np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)) for one, other in zip(full, half, strict=True)]
     largest = max(float(np.abs(one.f1 - other.f1).max()) for one, other in zip(full, half, strict=True))
     return {
-        "bfloat16: largest change of a pair's F1": record.figure(largest),
-        "bfloat16: largest change of an answer's best F1": record.figure(float(np.concatenate(best).max())),
-        "bfloat16: share of answers with another best reference": record.figure(float(np.concatenate(moved).mean())),
+        "bfloat16: largest change in a pair's F1": record.figure(largest),
+        "bfloat16: largest change in an answer's best F1": record.figure(float(np.concatenate(best).max())),
+        "bfloat16: share of answers whose best reference changes": record.figure(float(np.concatenate(moved).mean())),
     }
 
 
@@ -269,24 +271,28 @@ def main() -> None:
     pairs_scored = sum(len(task.answers) * len(task.references) for task in tasks)
     extrapolated = "" if calls == asked else f" (extrapolated from {calls} of {asked} answers)"
     figures = {
-        "one batched call over ours": pairs.ratio(seconds, "batched", "ours", ">= 2"),
+        "bert-score in one batched call over ours": pairs.ratio(seconds, "batched", "ours", ">= 2"),
         **(
-            {"one batched call over ours in bfloat16": pairs.ratio(seconds, "batched", "bfloat16", ">= 3")}
+            {
+                "bert-score in one batched call over ours in bfloat16": pairs.ratio(
+                    seconds, "batched", "bfloat16", ">= 3"
+                )
+            }
             if half
             else {}
         ),
-        "one batched call over ours, one text at a time": pairs.ratio(seconds, "batched", "single"),
-        f"one call per answer over ours{extrapolated}": pairs.ratio(seconds, "calls", "ours", ">= 30"),
-        "a second study, one answer in ten new, over the first": pairs.ratio(studies, "second", "first", "<= 0.15"),
+        "bert-score in one batched call over ours, one text at a time": pairs.ratio(seconds, "batched", "single"),
+        f"bert-score in one call per answer over ours{extrapolated}": pairs.ratio(seconds, "calls", "ours", ">= 30"),
+        "a second study with one new answer in ten over the first": pairs.ratio(studies, "second", "first", "<= 0.15"),
         "ours": record.figure(pairs.median(seconds["ours"]), "s"),
         "bert-score, one batched call": record.figure(pairs.median(seconds["batched"]), "s"),
-        f"largest difference, {sum(one.f1.size for one in alone):,} pairs scored alone": record.figure(
+        f"largest difference in {sum(one.f1.size for one in alone):,} pairs scored alone": record.figure(
             largest_difference(chosen, alone), goal="<= 1e-5"
         ),
-        "largest difference of ours, in blocks and one text at a time": record.figure(
+        "ours: largest difference between blocks and one text at a time": record.figure(
             largest_difference(scores["ours"], scores["single"]), goal="<= 1e-5"
         ),
-        "largest difference of an answer's best F1, in bert-score's padded batches": record.figure(
+        "largest difference in an answer's best F1 from bert-score's padded batches": record.figure(
             max(float(np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
         ),
         **(change_figures(scores["ours"], scores["bfloat16"]) if half else {}),

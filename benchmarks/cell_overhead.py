@@ -170,7 +170,7 @@ def main() -> None:
     for stage in STAGES:
         spent = pairs.median([one[stage] for one in rounds])
         figures[f"per cell, {stage}"] = record.figure(1000 * spent / cells, "ms")
-    setting = f"{cells:,} cells of 36 queries each, {given.rounds} rounds; models and jobs' starts left out"
+    setting = f"{cells:,} cells of 36 queries each, {given.rounds} rounds; without loading models and starting jobs"
     record.write_record(given, setting, figures, ["polars", "numpy", "scipy"])
 
 

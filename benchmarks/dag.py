@@ -106,15 +106,17 @@ def figures_of(cells: int, rounds: int, count: bool) -> dict[str, record.Figure]
             figures |= {f"{cells:,} cells: jobs": record.figure(jobs["ours"])} if state == STATES[0] else {}
             figures |= {
                 f"{start}, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
-                f"{start}, bare": record.figure(pairs.median(seconds["bare"]), "s"),
-                f"{start}, seconds over bare": pairs.ratio(seconds, "ours", "bare", most),
-                f"{start}, CPU seconds over bare": pairs.ratio(cpu, "ours", "bare"),
+                f"{start}, bare Snakemake": record.figure(pairs.median(seconds["bare"]), "s"),
+                f"{start}, seconds over bare Snakemake": pairs.ratio(seconds, "ours", "bare", most),
+                f"{start}, CPU seconds over bare Snakemake": pairs.ratio(cpu, "ours", "bare"),
                 f"{start}, peak memory, workflow": record.figure(memory["ours"], "MiB"),
-                f"{start}, peak memory over bare": record.figure(memory["ours"] / memory["bare"], "x", goal="<= 1.3"),
+                f"{start}, peak memory over bare Snakemake": record.figure(
+                    memory["ours"] / memory["bare"], "x", goal="<= 1.3"
+                ),
             }
             for folder in folders if count else ():
-                of = "workflow" if folder.name == "ours" else "bare"
-                figures[f"{start}, operations on files, {of}"] = record.figure(operations(folder))
+                of = "workflow" if folder.name == "ours" else "bare Snakemake"
+                figures[f"{start}, file operations, {of}"] = record.figure(operations(folder))
     return figures
 
 
@@ -127,7 +129,7 @@ def main() -> None:
     figures: dict[str, record.Figure] = {}
     for cells in given.cells:
         figures |= figures_of(cells, max(1, given.rounds * min(GRIDS) // cells), given.operations)
-    setting = f"dry runs of the whole study, {given.rounds} rounds of the smallest grid"
+    setting = f"Dry runs of the complete study, {given.rounds} rounds of the smallest grid"
     record.write_record(given, setting, figures, ["snakemake"])
 
 

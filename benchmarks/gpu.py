@@ -142,12 +142,12 @@ def main() -> None:
         print(f"Not all is done; the same command goes on ({given.work}).")
         return
     setting = (
-        f"{device}; generator of shape {given.size}, encoder of shape {given.encoder}, drawn weights and texts; "
-        f"{given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x 2 orderings x k to "
-        f"{given.k} x {given.seeds} seeds"
+        f"{device}; generator with the shape of {given.size}, encoder with the shape of {given.encoder}, "
+        f"random weights and texts; {given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x "
+        f"2 orderings x k to {given.k} x {given.seeds} seeds"
     )
     if given.pieces:
-        setting += f"; done here: {', '.join(given.pieces)}"
+        setting += f"; measured here: {', '.join(given.pieces)}"
     figures: dict[str, Figure] = kept.figures()
     record.write_record(given, setting, figures, ["torch", "transformers", "bert-score"])
 

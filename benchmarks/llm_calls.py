@@ -58,7 +58,7 @@ def main() -> None:
         new = answers(folder, CHANGED).unique().join(before.lazy(), on=["prompt_id", "seed"], how="anti")
         new_keys = count(new)
     figures = {
-        "demo grid, five orderings: cells asked for": record.figure(cells),
+        "demo grid, five orderings: cells requested": record.figure(cells),
         "demo grid, five orderings: LLM calls": record.figure(calls),
         "demo grid, five orderings: LLM calls per cell": record.figure(calls / cells),
         "demo grid, five orderings: distinct prompts and seeds per cell": record.figure(distinct / cells),

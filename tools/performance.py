@@ -24,7 +24,7 @@ def tables(results: Iterable[Mapping[str, Any]]) -> str:
     for result in results:
         lines = [f"### {_words(result['name'])}", ""]
         if "setting" in result:
-            lines += [f"{result['setting']}.", ""]
+            lines += [f"{result['setting'][:1].upper()}{result['setting'][1:]}.", ""]
         lines += [*_table(_figures(result)), "", _provenance(result)]
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)

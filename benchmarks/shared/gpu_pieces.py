@@ -124,17 +124,19 @@ def bertscore(encoder: Path, layer: int, answers: int, rounds: int, work: Path, 
     best = zip(scores["float32"], scores["batched"], strict=True)
     change = max(float(abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
     return {
-        "BERTScore: one batched call of bert-score over ours": pairs.ratio(found, "batched", "float32", ">= 10"),
-        "BERTScore: the same, ours in bfloat16": pairs.ratio(found, "batched", "bfloat16", ">= 10"),
-        "BERTScore: one call per answer over ours (extrapolated)": pairs.ratio(found, "calls", "float32"),
-        "BERTScore: pairs": record.figure(sum(one.f1.size for one in scores["float32"])),
+        "BERTScore: bert-score in one batched call over ours": pairs.ratio(found, "batched", "float32", ">= 10"),
+        "BERTScore: bert-score in one batched call over ours in bfloat16": pairs.ratio(
+            found, "batched", "bfloat16", ">= 10"
+        ),
+        "BERTScore: bert-score in one call per answer over ours (extrapolated)": pairs.ratio(found, "calls", "float32"),
+        "BERTScore: number of pairs": record.figure(sum(one.f1.size for one in scores["float32"])),
         "BERTScore: ours": record.figure(pairs.median(found["float32"]), "s"),
-        "BERTScore: share of ours that the linear layers' products alone take": record.figure(
+        "BERTScore: share of our time taken by the linear layers' products": record.figure(
             products(encoder, layer, device, [text for task in tasks for text in [*task.answers, *task.references]])
             / pairs.median(found["float32"])
         ),
-        "BERTScore: largest difference of an answer's best F1, in bert-score's padded batches": record.figure(change),
-        "BERTScore: largest change by bfloat16": record.figure(
+        "BERTScore: largest difference in an answer's best F1 from bert-score's padded batches": record.figure(change),
+        "BERTScore: largest change with bfloat16": record.figure(
             largest_difference(scores["float32"], scores["bfloat16"])
         ),
     }
