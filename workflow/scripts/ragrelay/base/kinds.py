@@ -1,9 +1,9 @@
-"""Define kinds of catalogue entries. A kind is a class in its own file: its fields are the entry's keys.
+"""Define kinds of catalogue entries. A kind is a class in its own file, and its fields are the entry's keys.
 
-A catalogue section (retrievers, scorers, …) has a base class and a package in which each module has one kind and the
-kind's name; other packages add kinds through entry points (extensions). Schema, defaults, key reference, checks, inputs
-and downloads all come from the class, so a new kind only needs a new module there. Snakemake imports the kinds of a
-configuration's entries when it starts, so they import heavy libraries inside methods.
+Each catalogue section (retrievers, scorers, …) has a base class and a package in which each module defines one kind and
+is named after it. Other packages add kinds through entry points (extensions). Schema, defaults, key reference, checks,
+inputs and downloads all come from the class, so to add a kind, you only add a module. Because Snakemake imports the
+kinds of a configuration's entries when it starts, kinds import heavy libraries inside methods.
 """
 
 import importlib
@@ -27,44 +27,45 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """The study as checks see it: its configuration, its grid and its folders.
+    """What checks see of a study: its configuration, grid and folders.
 
     Args:
         config: The configuration as users wrote it.
-        folder: Where relative paths are looked up.
-        prompts: Folders with templates; the first that has a template wins.
+        folder: The folder that relative paths are relative to.
+        prompts: Folders with prompt templates. If several have the same template, the first one's is used.
     """
 
     def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
         self.given = config
         """The configuration as users wrote it."""
         self.folder = Path(folder)
-        """Where relative paths are looked up."""
+        """The folder that relative paths are relative to."""
         self.prompts = [Path(path) for path in prompts]
-        """Folders with templates."""
+        """Folders with prompt templates."""
         self.config: dict[str, Any] = {}
-        """The configuration with defaults."""
+        """The configuration with all defaults."""
         self.grid: GridSettings
-        """The grid, with the orderings that ``permutations`` stands for."""
+        """The grid, in which ``permutations`` is replaced by the orderings that it stands for."""
         self.asked: list[str] = []
-        """The grid's generators that have an engine, which answers prompts."""
+        """The grid's generators that have an engine, as opposed to imported answers."""
 
     def template_path(self, name: str, folder: str | None = None) -> Path:
         """Find a prompt template's file.
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: Look in the sibling folders with this name instead of in ``prompts``.
+            folder: The name of a folder next to each folder in ``prompts``, to search instead.
 
         Returns:
-            The template's path in the first folder that has it; if none does, its path in the first folder.
+            The template's path in the first folder that has it; if none has it, the path it would have in the first
+            folder.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
 
 class Download(NamedTuple):
-    """A hub repository that an entry's ``key`` names; ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A repository on a hub, named by an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -76,27 +77,27 @@ class Kind(Settings):
     """Base class for all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
-    """Hashes of the modules with the user's functions, by key, and ``outside_code``. This isn't a configuration key."""
+    """Hashes of the modules with the user's functions, by key, plus ``outside_code``. Users can't set this key."""
 
     @classmethod
     def known(cls) -> list[str]:
-        """List the keys that you may set in an entry, except the key that names the kind.
+        """List the keys that an entry may have, except the one that names the kind.
 
         Returns:
-            The keys, in the order of the fields.
+            The keys, in the order in which the fields are declared.
         """
         return [key for key in super().known() if key != "code"]
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """Add ``code`` and the defaults that depend on other keys to an entry.
+        """Complete an entry with ``code`` and the defaults that depend on other keys.
 
         Args:
-            definition: The entry, with its other defaults.
-            folder: Where modules with your functions are looked up.
+            definition: The entry with all other defaults.
+            folder: The folder in which to look for modules with users' functions.
 
         Returns:
-            The completed entry; ``code`` is there only if the kind can name functions or comes from another package.
+            The completed entry. It only has ``code`` if the kind can name functions or comes from another package.
         """
         named = {key: definition[key] for key in cls.functions() if key in definition}
         code = code_hashes(named, folder) | cls.outside_code()
@@ -106,18 +107,19 @@ class Kind(Settings):
     def outside_code(cls) -> dict[str, str]:
         """Hash the kind's source if another package defines it.
 
-        Cached results depend on this hash, because other packages' authors can't be expected to count versions.
+        Cached results depend on this hash, because authors of other packages can't be expected to maintain version
+        numbers.
 
         Returns:
-            The hash under ``kind``; empty for ragrelay's kinds.
+            The hash, under the key ``kind``; empty for ragrelay's own kinds.
         """
         return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check values that the keys' types allow but that may not work in this study.
+        """Check values that have the right type but may not work in this study.
 
         Args:
-            place: How messages begin: the entry's key after an opening quotation mark; continue with ``.key'``.
+            place: The start of messages: the entry's key after an opening quotation mark. Append ``.key'`` to it.
             study: The study that uses the entry.
 
         Raises:
@@ -129,20 +131,20 @@ class Kind(Settings):
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Reject an entry that a job's parameters may contain but that users must not write.
+        """Reject an entry that is only valid in a job's parameters, not in a configuration.
 
         Args:
-            given: The entry as written in the configuration.
+            given: The entry as the user wrote it.
 
         Raises:
-            RefusedError: The entry is such a value.
+            RefusedError: Users may not write this entry.
         """
 
     def downloads(self) -> Iterator[Download]:
         """List the models and tokenizers to download.
 
         Returns:
-            A Download for each repository that the entry names.
+            One Download per repository that the entry names.
         """
         yield from ()
 
@@ -151,7 +153,7 @@ class Kind(Settings):
         """List the keys that name users' functions.
 
         Returns:
-            The keys, in the order of the fields.
+            The keys, in the order in which the fields are declared.
         """
         fields = cls.model_fields.items()
         return [
@@ -160,14 +162,14 @@ class Kind(Settings):
 
     @classmethod
     def branch(cls, selector: str, name: str) -> JsonSchema:
-        """Make the JSON Schema for entries with this kind.
+        """Return the JSON Schema for entries of this kind.
 
         Args:
             selector: The key that names the kind, such as ``kind`` or ``source``.
             name: The kind's name.
 
         Returns:
-            The schema of the complete entry.
+            The schema for the complete entry.
         """
         required = cls.required()
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
@@ -190,16 +192,17 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """A section's kinds: subclasses of ``base``, one per module in ``package``, named by the key ``selector``.
+    """The kinds in a catalogue section: subclasses of ``base``, one per module in ``package``, chosen by the key
+    ``selector``.
 
-    As metadata of a type, it marks a definition, which its kind validates.
+    Used as metadata on a type, it has the entry's kind validate the entry.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
         self.base, self.package, self.selector = base, package, selector
 
     def names(self) -> list[str]:
-        """Return the names of all kinds, sorted."""
+        """Return the sorted names of all kinds."""
         folders = importlib.import_module(self.package).__path__
         own, others = {module.name for module in pkgutil.iter_modules(folders)}, extensions(self.base.__name__)
         if twice := sorted(own & others.keys()):
@@ -210,11 +213,12 @@ class Kinds(Generic[K]):
         return sorted(own | others.keys())
 
     def module(self, definition: Mapping[str, Any]) -> str:
-        """Return the module with the kind of ``definition``."""
+        """Return the module that defines the kind of ``definition``."""
         return self._module(definition[self.selector])
 
     def _module(self, name: str) -> str:
-        """Return a kind's module. Entry points, which take 40 ms, are only read for names that ragrelay lacks."""
+        """Return a kind's module. Entry points are only searched for names that ragrelay lacks, because that takes 40
+        ms."""
         own = f"{self.package}.{name}"
         if own in sys.modules or (str(name).isidentifier() and find_spec(own)):
             return own
@@ -232,23 +236,23 @@ class Kinds(Generic[K]):
         return kinds[0]
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind that ``definition`` (a catalogue entry) asks for, with its keys."""
+        """Return the kind that ``definition`` (a catalogue entry) names, with the entry's values in its fields."""
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
-        """Return the kind with all ``keys`` that aren't None. Types may be converted, unlike those that users write."""
+        """Return the kind with all ``keys`` that aren't None. Unlike in users' entries, types may be converted."""
         given = {key: value for key, value in keys.items() if value is not None}
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return ``definition`` with sorted keys and the defaults that depend on its other keys.
+        """Return ``definition`` with sorted keys and with the defaults that depend on other keys.
 
-        User functions are looked up in ``folder``.
+        ``folder``: where to look for users' functions.
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Return ``given``, an entry as users write it, with defaults and sorted keys."""
+        """Validate ``given``, an entry as the user wrote it, and return it with defaults and sorted keys."""
         check_keys(given, given, [self.selector])
         name = self._named(given[self.selector])
         kind = self[name]
@@ -266,7 +270,8 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of a key that names a kind. Its description of all kinds begins with ``lead``."""
+        """Return the JSON Schema of a key that names a kind. Its description starts with ``lead`` and lists all
+        kinds."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
@@ -282,9 +287,10 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys: an entry has all kinds' keys, with defaults, and uses those of its own kind.
+    """Kinds that share one set of keys. An entry has every kind's keys, with defaults, but only uses those of its own
+    kind.
 
-    So an overlay may change an entry's kind (by default ``default``) without changing its other keys.
+    So an overlay can change an entry's kind (``default``, unless it names one) without changing its other keys.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -292,12 +298,12 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind of ``definition``, with the keys that it uses."""
+        """Return the kind of ``definition``, with the values of the keys that this kind uses."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError if ``given``, an entry without its defaults, has a key that only other kinds use."""
+        """Raise InputError if ``given``, an entry without defaults, has a key that only other kinds use."""
         own = self[given.get(self.selector, self.default)].model_fields
         for key in given:
             if key not in own and key != self.selector:
@@ -310,7 +316,7 @@ class MergedKinds(Kinds[K]):
         return {key: value for key, value in definition.items() if key in used}
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Return ``given``, an entry as users write it, with the defaults of all kinds and sorted keys."""
+        """Validate ``given``, an entry as the user wrote it, and return it with all kinds' defaults and sorted keys."""
         merged = _merged(tuple(self[name] for name in self.names()))
         check_keys(given, [self.selector, *merged.known()], [])
         name = self._named(given.get(self.selector, self.default))
@@ -318,7 +324,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """Return the JSON Schema of an entry: an object with all kinds' keys. Descriptions name required keys."""
+        """Return the JSON Schema of an entry, with all kinds' keys. Descriptions say which kinds require a key."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
@@ -335,7 +341,7 @@ class MergedKinds(Kinds[K]):
 
 @cache
 def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
-    """Return a model with the keys of all ``kinds``; keys that only some kinds require may be absent."""
+    """Return a model with the keys of all ``kinds``. Keys that only some of them require are optional."""
     fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
     for field in fields.values():
         if field.is_required():

@@ -1,4 +1,4 @@
-"""List the names of ``ragrelay.extend``, and the modules that define them."""
+"""List the names in ``ragrelay.extend`` and the modules that define them."""
 
 import ast
 from functools import cache
@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "extend.py"
 
 @cache
 def public_names(file: Path = FILE) -> dict[str, str]:
-    """Return the module of every name: those that ``file`` imports for type checkers, and the annexes'."""
+    """Return each public name's module. Names are those that ``file`` imports for type checkers, plus the annexes'."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]
@@ -27,12 +27,12 @@ def public_names(file: Path = FILE) -> dict[str, str]:
 
 
 def check_extensions() -> None:
-    """Raise InputError if a package has an entry point for something else than a public base class."""
+    """Raise InputError if a package has an entry point for anything but a public base class."""
     for base in sorted(extended() - public_names().keys()):
         raise InputError(f"entry point {base}.*", f"base class {base!r}", one_of(sorted(public_names()), base))
 
 
 def defined_at(name: str) -> str:
-    """Return where ``name`` (module:name) is defined if it is a public name; otherwise ``name`` itself."""
+    """Return where a public ``name`` (module:name) is defined; for any other name, return ``name`` itself."""
     module, _, public = name.partition(":")
     return f"{public_names()[public]}:{public}" if module == EXTEND and public in public_names() else name

@@ -1,21 +1,21 @@
-"""Compute four readability indices of English texts, from counts of sentences, words, syllables and letters."""
+"""Compute four readability indices for English texts from their numbers of sentences, words, syllables and letters."""
 
 import functools
 import re
 from typing import NamedTuple
 
 PUNCTUATION = re.compile(r"[^\w\s']|'(?!(?:[tsd]|ve|ll|re))")
-"""Deleted before words are counted, so that a hyphenated word is one word. Contractions keep their apostrophe."""
+"""Deleted before words are counted, so that a hyphenated word counts as one. Contractions keep their apostrophe."""
 SENTENCE = re.compile(r"\b[^.!?]+[.!?]*")
 SHORTEST_SENTENCE = 3
-"""Words of a sentence. Anything shorter counts as an abbreviation or a number, not as a sentence."""
+"""Minimum number of words in a sentence. Anything shorter is taken for an abbreviation or a number."""
 
 
 class Counts(NamedTuple):
     sentences: int
     words: int
     spaced: int
-    """Words separated by spaces, including separate punctuation."""
+    """Words separated by spaces, including free-standing punctuation."""
     syllables: int
     letters: int
     """Letters and digits."""
@@ -29,14 +29,14 @@ def _words(text: str) -> list[str]:
 
 @functools.cache
 def _hyphenation() -> object:
-    import pyphen  # here, as only jobs need it
+    import pyphen  # only jobs need it
 
     return pyphen.Pyphen(lang="en_US")
 
 
 @functools.lru_cache(maxsize=65536)
 def syllables(word: str) -> int:
-    """Count the syllables of a word: by the CMU Pronouncing Dictionary, else one more than its hyphenation points."""
+    """Count a word's syllables with the CMU Pronouncing Dictionary, or else as its hyphenation points plus one."""
     from pysyllables import get_syllable_count
 
     known = get_syllable_count(word)
@@ -45,7 +45,7 @@ def syllables(word: str) -> int:
 
 @functools.lru_cache(maxsize=128)
 def counts(text: str) -> Counts:
-    """Count what the indices need. Raises ValueError for a text without a word."""
+    """Count what the indices need. Raises ValueError if the text has no words."""
     words = _words(text)
     if not words:
         raise ValueError("a text without a word has no readability")
@@ -56,28 +56,28 @@ def counts(text: str) -> Counts:
 
 
 def flesch_reading_ease(text: str) -> float:
-    """Return Flesch (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word; higher is easier."""
+    """Compute Flesch (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word. Higher is easier."""
     size = counts(text)
     return 206.835 - 1.015 * size.words / size.sentences - 84.6 * size.syllables / size.words
 
 
 def flesch_kincaid_grade(text: str) -> float:
-    """Return Kincaid et al. (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59, a school grade."""
+    """Compute Kincaid et al. (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59, a school grade."""
     size = counts(text)
     return 0.39 * size.words / size.sentences + 11.8 * size.syllables / size.words - 15.59
 
 
 def coleman_liau_index(text: str) -> float:
-    """Return Coleman and Liau (1975): 0.058 letters - 0.296 sentences, both per 100 words, - 15.8, a school grade.
+    """Compute Coleman and Liau (1975): 0.058 letters - 0.296 sentences - 15.8 (both per 100 words), a school grade.
 
-    The article has 0.0588; 0.058 is textstat's value, used by the studies with which we compare.
+    The article has 0.0588. 0.058 is textstat's value, which the studies that we compare with used.
     """
     size = counts(text)
     return 0.058 * 100 * size.letters / size.words - 0.296 * 100 * size.sentences / size.words - 15.8
 
 
 def automated_readability_index(text: str) -> float:
-    """Return Smith and Senter (1967): 4.71 characters per word + 0.5 words per sentence - 21.43, a school grade."""
+    """Compute Smith and Senter (1967): 4.71 characters per word + 0.5 words per sentence - 21.43, a school grade."""
     size = counts(text)
     return 4.71 * size.characters / size.spaced + 0.5 * size.words / size.sentences - 21.43
 
@@ -86,4 +86,4 @@ INDICES = {
     index.__name__: index
     for index in (flesch_reading_ease, flesch_kincaid_grade, coleman_liau_index, automated_readability_index)
 }
-"""Indices by name. The first is higher for easier texts, the others for more difficult texts."""
+"""The indices by name. The first is higher for easier texts, the others for harder texts."""

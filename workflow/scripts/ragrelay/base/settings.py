@@ -1,7 +1,7 @@
-"""Define typed mappings for the configuration, with messages for values that don't fit.
+"""Define typed mappings for the configuration, with messages for invalid values.
 
-pydantic validates, and makes the JSON Schema. This module adds keys that may be absent but not null, and types whose
-messages say which values are expected (config/messages.py completes the messages).
+pydantic validates the values and generates the JSON Schema. This module adds keys that may be absent but not null, and
+types whose error messages say which values are expected (config/messages.py completes the messages).
 """
 
 import functools
@@ -36,11 +36,12 @@ TYPES = {
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
     "bool_type": "true or false",
 }  # fmt: skip
-"""The expected value, keyed by pydantic's error for a wrong type."""
+"""The expected value, for each of pydantic's errors about a wrong type."""
 
 
 class RefusedError(ValueError):
-    """A validator's error, with both halves of its message. ``key``: the key, if the validator checks a mapping."""
+    """A validator's error, with what was found and what was expected. ``key``: the key, if the validator checks a
+    mapping."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)
@@ -49,24 +50,24 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a text that has to match ``pattern`` completely. ``format`` names it in the JSON Schema."""
+    """Marks a string that must match all of ``pattern``. ``format`` is its name in the JSON Schema."""
 
     pattern: str
     expected: str
     format: str = ""
     shown: bool = True
-    """Whether messages show the value."""
+    """Whether messages may show the value."""
 
     def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
         return validator.__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
-        # Here "$" means the end of the text. Texts of unbounded length have a format instead of a pattern.
+        # In JSON Schema, "$" matches only at the end. Strings of unbounded length have a format instead of a pattern.
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` if it matches."""
+        """Return ``value`` if it matches, otherwise raise RefusedError."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
             raise RefusedError(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
         return value
@@ -74,7 +75,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that has to be one of ``names()``, which is only called to check a value."""
+    """Marks a value that must be one of ``names()``, which is only called when a value is checked."""
 
     names: Callable[[], Collection[str]]
 
@@ -85,7 +86,7 @@ class OneOf:
         return {"enum": list(self.names())}
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` if it is one of the names."""
+        """Return ``value`` if it is one of the names, otherwise raise RefusedError."""
         if value not in (names := list(self.names())):
             raise RefusedError(repr(value), one_of(names, value))
         return value
@@ -99,7 +100,7 @@ class _OrNull:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
-        """Validate ``value``. If the value has another type, the message says that null is accepted."""
+        """Validate ``value``. If its type is wrong, the message says that null is accepted too."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -111,7 +112,7 @@ class _OrNull:
 
 OR_NULL = _OrNull()
 Nullable = Annotated[T | None, OR_NULL]
-"""The type of a key whose value may be null."""
+"""The type of keys that may be null."""
 
 
 def _no_value_twice(given: Any) -> Any:
@@ -124,22 +125,23 @@ Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_
 """A list without repeated values."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
-"""A function that you wrote, as ``module:function``. ragrelay checks it and hashes it into the entry's ``code``."""
+"""A user's own function, as ``module:function``. ragrelay checks that it exists and adds its hash to the entry's
+``code``."""
 CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
 ClassName = Annotated[str, CLASS]
 """A user's own class, as ``module:Class``."""
-# Names become parts of paths.
+# Names become part of file paths.
 NAME = Matching(
     "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
     "a name of letters, digits, -, _ and ., at most 64, that starts with a letter or digit",
 )
 Name = Annotated[str, NAME]
-"""The name of another entry, or of a template."""
+"""The name of another entry or of a template."""
 Text = Annotated[str, Field(min_length=1)]
-# Snakemake reads text in braces as a wildcard, in paths and in params.
+# Snakemake treats text in braces as a wildcard, both in paths and in params.
 PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
-"""A path that a user wrote."""
+"""A path that the user provides."""
 DATASET_PATH = Matching(
     r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
 )
@@ -150,45 +152,47 @@ Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without
 
 
 OUTSIDE_JOBS = "outside jobs"
-"""Marks a key that no job's definition has: no code digest follows it (execution/jobs/code_digest.py)."""
+"""Marks a key that is never in a job's definition, so that no code digest follows it
+(execution/jobs/code_digest.py)."""
 
 
 def file_of(path: str, dataset: str) -> str:
-    """Fill ``dataset`` into a DatasetFile."""
+    """Replace ``{dataset}`` in a DatasetFile with the dataset's name."""
     return str(Path(path.replace("{dataset}", dataset)))
 
 
 class _NotNull:
-    """Stands for null in keys that may be absent but not null. No type accepts it, and messages show it as None."""
+    """Stands for null in keys that may be absent but not null. No type accepts it, and messages show it as ``None``."""
 
     def __repr__(self) -> str:
         return "None"
 
 
 class Settings(BaseModel):
-    """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes it to users.
+    """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes it in the
+    documentation.
 
-    A field without a default is a required key. A field with the default None is a key that may be absent; its value
-    may be null only if its type is Nullable.
+    A field without a default is a required key. A field whose default is None is a key that may be absent; it may only
+    be null if its type is Nullable.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @classmethod
     def known(cls) -> list[str]:
-        """List the keys that you may set.
+        """List all keys that may be set.
 
         Returns:
-            The keys, in the order of the fields.
+            The keys, in the order in which the fields are declared.
         """
         return list(cls.model_fields)
 
     @classmethod
     def required(cls) -> list[str]:
-        """List the keys that you have to set.
+        """List the keys that must be set.
 
         Returns:
-            The keys, in the order of the fields.
+            The keys, in the order in which the fields are declared.
         """
         return [key for key, field in cls.model_fields.items() if field.is_required()]
 
@@ -200,7 +204,7 @@ class Settings(BaseModel):
             key: One of the keys.
 
         Returns:
-            True if its value may be null.
+            Whether its value may be null.
         """
         return OR_NULL in cls.model_fields[key].metadata
 
@@ -216,14 +220,14 @@ class Settings(BaseModel):
         """Convert the settings to plain values.
 
         Returns:
-            The keys in sorted order with their values or defaults, without absent keys.
+            The sorted keys with their values or defaults; absent keys are left out.
         """
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
 
     @classmethod
     def description(cls) -> str:
-        """Read the description that users see.
+        """Return the description that users see.
 
         Returns:
             The docstring's first paragraph, on one line.
@@ -233,10 +237,10 @@ class Settings(BaseModel):
     @classmethod
     @functools.cache
     def properties(cls) -> dict[str, JsonSchema]:
-        """Make the JSON Schema for each key.
+        """Return each key's JSON Schema.
 
         Returns:
-            The schema by key.
+            The schemas by key.
         """
         schema = cls.model_json_schema()
         parts = schema.get("$defs", {})
@@ -244,7 +248,7 @@ class Settings(BaseModel):
 
 
 def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
-    """Raise a validator's error for unknown keys in ``given``, or else for missing ones."""
+    """Raise a RefusedError for the first unknown key in ``given``, or else for a missing one."""
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
@@ -252,16 +256,16 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
 
 
 def _plain(value: Any) -> Any:
-    """Return ``value`` with mappings instead of Settings, and with every mapping's keys sorted."""
+    """Return ``value`` with every Settings converted to a mapping and all mappings sorted by key."""
     if isinstance(value, Settings):
         return value.mapping()
     return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
 
 
 def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
-    """Write out ``parts`` (``$defs``) in pydantic's JSON Schema, and keep null only where it is accepted."""
+    """Inline ``parts`` (``$defs``) in pydantic's JSON Schema, and only allow null where it is accepted."""
     finished = dict(schema)
-    if finished.pop("finished", False):  # a kind's, made of its properties()
+    if finished.pop("finished", False):  # a kind's schema, built by its properties()
         return finished
     if "anyOf" in finished:
         types = [sub for sub in finished.pop("anyOf") if sub != {"type": "null"}]

@@ -1,7 +1,7 @@
-"""Find a user's own functions and classes, which the configuration names as ``module:name``.
+"""Find users' own functions and classes, which the configuration names as ``module:name``.
 
-Modules are looked up in the study's folder, then among the installed packages. The start only parses them; jobs import
-them.
+Modules are looked up in the study's folder and then among the installed packages. When a study starts, they are only
+parsed; jobs import them.
 """
 
 import ast
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
     """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
 
-    ``kind``: what the name stands for, in the message.
+    ``kind``: what the message calls it, such as function or class.
     """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
@@ -34,7 +34,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
         raise InputError(place, f"no module {module!r}", expected)
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
-    except (SyntaxError, ValueError) as error:  # a NUL is a ValueError
+    except (SyntaxError, ValueError) as error:  # NUL raises ValueError
         at = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else path
         found = f"invalid Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"the module of {place}") from None
@@ -43,13 +43,13 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return key → 16 hex digits of the file of the module with the key's function, for modules that exist."""
+    """Return, for each key whose function's module exists, a 16-digit hash of the module's file."""
     files = {key: _module_file(name, folder) for key, name in functions.items()}
     return {key: file_hash(path)[:16] for key, path in files.items() if path}
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """Import the function ``name`` (module:function). Raises InputError if the module lacks it."""
+    """Import the function ``name`` (module:function). Raises InputError if the module doesn't have it."""
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):
@@ -59,9 +59,10 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
-    """Turn an error that the user's function ``name`` raises into an InputError with its file, line and ``given``.
+    """Turn errors from the user's function ``name`` into an InputError that names the file, the line and the ``given``
+    input.
 
-    The traceback goes to the log. ``expected``: what the function returns.
+    The traceback goes to the log. ``expected``: what the function should return.
     """
     try:
         yield
@@ -77,13 +78,13 @@ def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[No
 
 
 def module_of(name: str) -> ModuleType:
-    """Import the module of ``name`` (module:name) from the working folder, or the installed one."""
+    """Import the module in ``name`` (module:name), from the working folder or else an installed one."""
     with _importable(Path()):
         return importlib.import_module(name.partition(":")[0])
 
 
 def names_from(package: str, name: str, folder: Path) -> list[str]:
-    """List what the module of ``name`` imports from ``package`` anywhere: ``module`` or ``module:name``, sorted."""
+    """List everything that the module in ``name`` imports from ``package``, as sorted ``module`` or ``module:name``."""
     path = _module_file(name, folder)
     imported = set()
     for node in ast.walk(ast.parse(path.read_bytes())) if path else ():
@@ -107,7 +108,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def _module_file(name: str, folder: Path) -> Path | None:
-    """Return the source file of the module in ``module:function``."""
+    """Return the source file of the module in ``name`` (module:name)."""
     with _importable(folder):
         try:
             spec = importlib.util.find_spec(name.partition(":")[0])
@@ -121,7 +122,7 @@ def _module_file(name: str, folder: Path) -> Path | None:
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """Let Python import modules from ``folder``, before modules of the same name from elsewhere."""
+    """Let Python import modules from ``folder``, which take precedence over others with the same name."""
     entry = str(folder.resolve())
     sys.path.insert(0, entry)
     importlib.invalidate_caches()

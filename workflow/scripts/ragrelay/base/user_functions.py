@@ -1,4 +1,4 @@
-"""Define a base class of kinds that call a user's own function on pairs of texts."""
+"""Define a base class for kinds that call a user's own function on pairs of texts."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,21 +12,21 @@ from ragrelay.base.user_code import function_named
 
 
 class PairFunction(Kind):
-    """Calls the function with each pair, or once with lists of both sides."""
+    """Calls the function once per pair, or once with two lists."""
 
     results: ClassVar[str]
-    """What the function returns, in the plural, for messages."""
+    """A plural noun for what the function returns, used in messages."""
 
     function: Function
     batch: bool = Field(
         False,
-        description="Call the function with two lists of the same length instead. It returns one result per pair, in "
-        "order.",
+        description="Call the function once with two lists of equal length instead of once per pair. It must return "
+        "one result per pair, in order.",
     )
-    options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
+    options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def called(self, place: str, one: Sequence[str], other: Sequence[str]) -> list[Any]:
-        """Call the function for each pair. Raises InputError if the number of results is not that of the pairs."""
+        """Call the function for all pairs. Raises InputError unless it returns as many results as there are pairs."""
         function = function_named(self.function)
         if self.batch:
             results = list(function(one, other, **self.options))

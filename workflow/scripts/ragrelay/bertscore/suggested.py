@@ -1,7 +1,7 @@
-"""Look up the default models and layers of bert-score 0.3.13.
+"""Look up bert-score 0.3.13's default models and layers.
 
-Source: Zhang et al., BERTScore, ICLR 2020, appendix B, and bert-score's later additions: the layer of each model whose
-scores correlate best with human judgements of WMT16.
+Each model's layer is the one whose scores correlate best with human judgements on WMT16. Source: Zhang et al.,
+BERTScore, ICLR 2020, appendix B, and bert-score's later additions.
 """
 
 from ragrelay.base.errors import InputError
@@ -13,7 +13,7 @@ MODELS = {
     "tr": "dbmdz/bert-base-turkish-cased",
     "zh": "bert-base-chinese",
 }
-"""Models, keyed by language."""
+"""Default models by language."""
 
 MODELS_BY_LAYER = {
     1: """
@@ -126,12 +126,12 @@ LAYERS = {model: layer for layer, models in MODELS_BY_LAYER.items() for model in
 
 
 def suggested_model(language: str) -> str:
-    """Return the model for texts in a language, given its code such as ``en``."""
+    """Return the default model for a language, given its code, such as ``en``."""
     return MODELS.get(language.lower(), OTHER_LANGUAGES)
 
 
 def suggested_layer(model: str) -> int:
-    """Return the layer of ``model`` to compare. Raises InputError if the model has no default."""
+    """Return the default layer for ``model``. Raises InputError if there is none."""
     if model not in LAYERS:
         raise InputError("num_layers", f"none, and {model} has no default", "the layer whose embeddings are compared")
     return LAYERS[model]

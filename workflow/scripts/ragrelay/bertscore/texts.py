@@ -1,4 +1,4 @@
-"""Encode each distinct text once to weighted token embeddings, and compute precision and recall for pairs of texts."""
+"""Encode each distinct text once as weighted token embeddings, and compute precision and recall for pairs of texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,17 +16,18 @@ from ragrelay.scoring.encoder import Encoder
 
 
 class Weighted(NamedTuple):
-    """One text: ``tokens`` [layers, T, dimension], normalised, and ``weights`` [T]; T is 0 for an empty text."""
+    """One text's normalised embeddings ``tokens`` [layers, T, dimension] and ``weights`` [T]. T is 0 for an empty
+    text."""
 
     tokens: np.ndarray
     weights: np.ndarray
 
 
 class Texts:
-    """An encoder, with the references' embeddings so far.
+    """An encoder, and the embeddings of all references encoded so far.
 
-    ``layer``: the layer to compare, or None for all layers and the embeddings below the first. ``device``: as in torch,
-    or ``auto``. Raises InputError as Encoder does.
+    ``layer``: the layer to compare, or None for all layers including the embeddings before the first. ``device``: a
+    torch device or ``auto``. Raises the errors of Encoder.
     """
 
     def __init__(self, model: str, layer: int | None, device: str) -> None:
@@ -43,9 +44,10 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Return every distinct text with its weights: from ``idf`` (keyed by token id) or 1; 0 for [CLS] and [SEP]."""
+        """Return each distinct text with its weights: those in ``idf`` (by token id) or 1, and 0 for [CLS] and
+        [SEP]."""
         distinct = dict.fromkeys(references)
-        # Encoded separately from the candidates, since a kept slice keeps the whole array in memory.
+        # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
         others = [text for text in dict.fromkeys(candidates) if text not in self._kept]
         temporary = self._encoded(others, progress)
@@ -57,7 +59,7 @@ class Texts:
         return weighted
 
     def idf(self, texts: Sequence[str]) -> defaultdict[int, float]:
-        """Return inverse document frequencies by token id: log((n + 1) / (c + 1)) if c of n texts have the token."""
+        """Return inverse document frequencies by token id: log((n + 1) / (c + 1)) if c of n texts contain the token."""
         empty = self.encoder.tokenizer("", add_special_tokens=True)["input_ids"]
         counts = Counter(token for ids in self.encoder.tokenise(texts) for token in set(ids or empty))
         frequencies = {token: log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
@@ -94,10 +96,10 @@ class Texts:
 def match_pairs(
     pairs: Sequence[tuple[Weighted, Weighted]], layers: int, device: torch.device, at_once: int
 ) -> torch.Tensor:
-    """Return precision, recall and F1 of (candidate, reference) pairs, [layers, n, 3], float32, on the CPU.
+    """Return precision, recall and F1 for (candidate, reference) pairs, as a float32 tensor [layers, n, 3] on the CPU.
 
-    F1 is 2PR / (P + R), and 0 if that is undefined. A pair with an empty text scores 0. As in bert-score, P or R is NaN
-    if all tokens of a text have weight 0. ``at_once``: pairs per matrix product.
+    F1 is 2PR / (P + R), or 0 if that is undefined. A pair with an empty text scores 0. As in bert-score, P or R is NaN
+    if all tokens in a text have weight 0. ``at_once``: number of pairs per matrix product.
     """
     scores = torch.zeros(layers, len(pairs), 3)
     lengths = [(len(candidate.weights), len(reference.weights)) for candidate, reference in pairs]
@@ -114,9 +116,10 @@ def match_pairs(
 
 
 def _padded(texts: Sequence[Weighted], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return tokens [layers, n, longest, dimension] and weights [n, longest] that sum to 1 per text.
+    """Return tokens [layers, n, longest, dimension] and weights [n, longest], which sum to 1 for each text.
 
-    Shorter texts are padded with their own first token at weight 0. This changes no maximum, so no mask is needed.
+    Shorter texts are padded with copies of their first token at weight 0. This doesn't change any maximum, so no mask
+    is needed.
     """
     longest = max(len(text.weights) for text in texts)
     tokens = [text.tokens[:, [*range(len(text.weights)), *[0] * (longest - len(text.weights))]] for text in texts]

@@ -8,5 +8,5 @@ from ragrelay.collection.source import DATASET_KINDS
 
 
 def open_collection(definition: Mapping[str, object], folder: str | Path = ".") -> Collection:
-    """Return the collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
+    """Open the collection of a dataset's ``definition``. Paths are relative to ``folder``."""
     return DATASET_KINDS.of(definition).open(Path(folder))

@@ -1,4 +1,4 @@
-"""Define the interface of collections, which all sources implement."""
+"""Define the collection interface, which all sources implement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_o
 QUERY_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
-    "answers": Column(pl.List(pl.String), "gold answers; only if the dataset has them", optional=True),
+    "answers": Column(pl.List(pl.String), "gold answers; the column is missing if the dataset has none", optional=True),
 }
 QRELS_COLUMNS = {"qid": QID, "docno": DOCNO, "label": LABEL}
 REFERENCE_COLUMNS = {**QRELS_COLUMNS, "text": text("the passage's text")}
@@ -25,7 +25,7 @@ class Collection(ABC):
         """Read the queries.
 
         Returns:
-            Columns qid, query and, if there are gold answers, answers (list of strings), in the collection's order.
+            Columns qid, query and, if there are gold answers, answers (lists of strings), in the collection's order.
         """
 
     @abstractmethod
@@ -38,7 +38,7 @@ class Collection(ABC):
 
     @abstractmethod
     def passages(self) -> Iterator[dict[str, str]]:
-        """Iterate over all passages in the corpus's order.
+        """Iterate over all passages in corpus order.
 
         Returns:
             Mappings ``{"docno": ..., "text": ...}``.
@@ -46,23 +46,23 @@ class Collection(ABC):
 
     @abstractmethod
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
-        """Look up passages' texts.
+        """Look up the texts of passages.
 
         Args:
             docnos: Passage ids.
 
         Returns:
-            Texts, keyed by docno; ids without a text in the corpus are left out.
+            Texts by docno. Ids without a text in the corpus are left out.
         """
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
-        """Choose the texts in which characters are counted.
+        """Choose the texts in which to count unusual characters.
 
         Args:
-            judged: The judged passages' texts, keyed by docno.
+            judged: The judged passages' texts by docno.
 
         Returns:
-            The texts in ``judged``, or in all passages if the collection reads them anyway.
+            The texts in ``judged``, or all passages' texts if the collection reads them anyway.
         """
         return judged.values()
 
@@ -74,15 +74,15 @@ class Collection(ABC):
             docnos: Passage ids.
 
         Returns:
-            Titles, keyed by docno; passages without a title are left out.
+            Titles by docno. Passages without a title are left out.
         """
 
     @abstractmethod
     def corpus_identity(self) -> str:
-        """Identify the corpus in an index's key.
+        """Identify the corpus, so that indexes can be stored by corpus.
 
         Returns:
-            A hash of the passages, or the catalogue id.
+            A hash of the passages, or the corpus's id in a catalogue.
         """
 
     @abstractmethod
@@ -90,5 +90,5 @@ class Collection(ABC):
         """Count the passages in the corpus.
 
         Returns:
-            The number of passages; None if the corpus's catalogue doesn't give it.
+            The number of passages; None if it comes from a catalogue that doesn't say.
         """

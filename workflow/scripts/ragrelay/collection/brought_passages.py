@@ -1,4 +1,4 @@
-"""Read passages that a collection lacks from your file. They are only for contexts: not indexed or judged."""
+"""Read passages that a collection lacks from a user's file. They are only used in contexts, not indexed or judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage in the file ``path``; ``qid``: the only query whose contexts it fills; None means all."""
+    """A passage from the file ``path``. ``qid``: the only query whose contexts may contain it; None for all queries."""
 
     path: Path
     docno: str
@@ -21,9 +21,9 @@ class BroughtPassage(NamedTuple):
 
 
 def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
-    """Read all files: JSON lines of ``{"doc_id": …, "text": …}``, maybe with a ``qid``, plain or compressed.
+    """Read JSON Lines files of ``{"doc_id": …, "text": …}``, optionally with a ``qid``, plain or compressed.
 
-    Raises InputError with the first line that is malformed or repeats a docno.
+    Raises InputError for the first line that is malformed or repeats a docno.
     """
     found = []
     for path in paths:
@@ -38,10 +38,9 @@ def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
 
 
 def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> Collection:
-    """Return ``collection`` with the texts of ``brought``.
+    """Return ``collection`` with the texts of ``brought`` added.
 
-    Raises InputError if one has the docno of a passage in the collection, or two with the same docno have different
-    texts.
+    Raises InputError if a docno is already in the collection or has two different texts.
     """
     if not brought:
         return collection
@@ -57,7 +56,7 @@ def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> C
 
 
 class _WithBrought(Collection):
-    """A collection with more texts; everything else is the collection's own."""
+    """A collection with additional texts. Everything else comes from the collection."""
 
     def __init__(self, collection: Collection, brought: Mapping[str, str]) -> None:
         self.collection, self.brought = collection, brought

@@ -1,4 +1,4 @@
-"""Read a dataset from the ir_datasets catalogue through its document store, without copying the corpus."""
+"""Read a dataset from the ir_datasets catalogue. Passages come from its document store, so the corpus isn't copied."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def is_catalogued(dataset_id: str) -> bool:
-    """Return whether ir_datasets knows ``dataset_id``. Downloads nothing."""
+    """Return whether ir_datasets knows ``dataset_id``, without downloading anything."""
     import ir_datasets
 
     try:
@@ -30,14 +30,14 @@ def is_catalogued(dataset_id: str) -> bool:
 
 
 def has_gold(dataset_id: str) -> bool:
-    """Return whether the queries of ``dataset_id`` have gold answers. Downloads nothing."""
+    """Return whether the queries in ``dataset_id`` have gold answers, without downloading anything."""
     import ir_datasets
 
     return "answers" in ir_datasets.load(dataset_id).queries_cls()._fields
 
 
 def corpus_id(dataset_id: str) -> str:
-    """Return the corpus id for ``dataset_id``, which several query sets may share."""
+    """Return the id of the corpus that ``dataset_id`` uses. Several query sets may share a corpus."""
     import ir_datasets
 
     return str(ir_datasets.docs_parent_id(dataset_id))
@@ -45,16 +45,16 @@ def corpus_id(dataset_id: str) -> str:
 
 @contextlib.contextmanager
 def first_use() -> Iterator[None]:
-    """Hold the lock of the ir_datasets home, because two jobs that download or build the same files corrupt them.
+    """Lock the ir_datasets home, because two jobs that download or build the same files would corrupt them.
 
-    A job waits while another downloads; reading existing files takes a moment. Raises InputError if a file is missing
-    and can't be downloaded, as on nodes without a network.
+    While one job downloads, others wait; reading existing files only takes a moment. Raises InputError if a file is
+    missing and can't be downloaded, for example on nodes without a network.
     """
     import ir_datasets
     from filelock import FileLock, Timeout
 
-    logging.getLogger("ir_datasets").setLevel(logging.ERROR)  # else it shows each try's exceptions
-    lock = FileLock((ir_datasets.util.home_path() / "ragrelay").with_suffix(".lock"))  # not the name of a module
+    logging.getLogger("ir_datasets").setLevel(logging.ERROR)  # otherwise it logs each attempt's exceptions
+    lock = FileLock((ir_datasets.util.home_path() / "ragrelay").with_suffix(".lock"))  # not a module's name
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -62,9 +62,9 @@ def first_use() -> Iterator[None]:
         lock.acquire()
     try:
         yield
-    except (OSError, RuntimeError) as error:  # errors of the library requests are OSErrors
+    except (OSError, RuntimeError) as error:  # errors from requests are OSErrors
         expected = "the dataset's files there, or a network to download them"
-        # The library adds the errors of all its sources to one text.
+        # The library concatenates the errors from all its sources.
         source = re.search(r"https?://[^\s'\"),]+", str(error))
         found = f"no download of a missing file from {source[0]}" if source else " ".join(str(error).split())[:120]
         raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", found, expected) from error
@@ -73,10 +73,10 @@ def first_use() -> Iterator[None]:
 
 
 class IrDatasetsCollection(Collection):
-    """Dataset ``dataset_id`` of ir_datasets (https://ir-datasets.com). Raises InputError for an unknown id.
+    """The dataset ``dataset_id`` in ir_datasets (https://ir-datasets.com). Raises InputError if the id is unknown.
 
-    The first use of each part downloads and prepares it, in one job at a time. ``answers``: a file of gold answers for
-    queries that have none (see local.with_gold).
+    Each part is downloaded and prepared on first use, by one job at a time. ``answers``: a file with gold answers, for
+    datasets that have none (see local.with_gold).
     """
 
     def __init__(self, dataset_id: str, answers: Path | None = None) -> None:
@@ -99,7 +99,7 @@ class IrDatasetsCollection(Collection):
             if not is_seen(text):
                 found = f"no text for qid {qid!r}"
                 raise InputError(f"ir_datasets {self.dataset_id}, queries", found, "a query's text")
-            # Some datasets join several fields to a text of several lines.
+            # Some datasets join several fields into a multi-line text.
             check_query(f"ir_datasets {self.dataset_id}, query {qid}", text, NO_BLANK)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
         if self.answers is not None:
@@ -122,7 +122,7 @@ class IrDatasetsCollection(Collection):
         return qrels.unique(["qid", "docno"], keep="last", maintain_order=True)
 
     def passages(self) -> Iterator[dict[str, str]]:
-        _ = self._store  # build the store first: docs_iter reads from it if it exists
+        _ = self._store  # built first, because docs_iter reads from it if it exists
         for doc in self.dataset.docs_iter():
             check_id(f"ir_datasets {self.dataset_id}, docs", "docno", doc.doc_id)
             yield {"docno": doc.doc_id, "text": self._text(doc)}

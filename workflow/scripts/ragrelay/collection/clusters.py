@@ -1,4 +1,4 @@
-"""Read which queries belong together: a conversation's turns, questions on one paragraph, variants of one query."""
+"""Read which queries belong together, such as turns of a conversation, questions on one paragraph or query variants."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +12,14 @@ from ragrelay.base.vocabulary.columns import QID, schema_of, text
 
 EXPECTED = "qid<TAB>cluster"
 COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
-"""Columns of clusters.parquet."""
+"""The columns of clusters.parquet."""
 
 
 def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
-    """Return each query's cluster for ``qids`` (``COLUMNS``), from lines ``qid<TAB>cluster``.
+    """Read the cluster of each query in ``qids`` from lines ``qid<TAB>cluster``, and return ``COLUMNS``.
 
-    Lines of other queries are ignored. Raises InputError with the line that is malformed or repeats a qid, or with the
-    first of ``qids`` that has no line.
+    Lines for other queries are ignored. Raises InputError for a line that is malformed or repeats a qid, or for the
+    first query without a line.
     """
     names, seen = dict[str, str](), dict[str, int]()
     for number, line in numbered_lines(path):
@@ -40,9 +40,9 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
 
 
 def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
-    """Return each query's cluster number from the clusters.parquet at ``path``.
+    """Read each query's cluster number from clusters.parquet.
 
-    None means independent queries: there is no file, or no two queries share a cluster.
+    Returns None if queries are independent: there is no such file, or no two queries share a cluster.
     """
     if path is None or not Path(path).is_file():
         return None

@@ -1,7 +1,7 @@
-"""Make local datasets from KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
+"""Build local datasets from KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
 
-KILT: Petroni et al., NAACL 2021. Passages of 100 words: Karpukhin et al., EMNLP 2020. All passages of a gold page count
-as relevant: Salemi and Zamani, SIGIR 2024.
+KILT: Petroni et al., NAACL 2021. Passages have 100 words, as in Karpukhin et al., EMNLP 2020. All passages on a gold
+page count as relevant, as in Salemi and Zamani, SIGIR 2024.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from ragrelay.base.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"
-"""Marks in KILT's texts before a section's heading, and before a list item."""
+"""KILT's marks before section headings and before list items."""
 PASSAGES = "passages.jsonl.gz"
 
 
 class TaskRecords(NamedTuple):
-    """A task's queries (qid to text), gold answers by qid, and the page ids of its provenance by qid."""
+    """A task's queries, gold answers and provenance page ids, each by qid."""
 
     queries: dict[str, str]
     answers: dict[str, list[str]]
@@ -33,9 +33,9 @@ class TaskRecords(NamedTuple):
 
 
 def read_task(path: Path) -> TaskRecords:
-    """Read a task's file. Each stretch of white space in a query, such as a dialogue's line end, becomes one blank.
+    """Read a task's file. Any whitespace in a query, such as a dialogue's line breaks, becomes a single space.
 
-    Raises InputError for a record without id or input, with the id of an earlier one, or with a malformed output.
+    Raises InputError for a record that has no id or input, repeats an id, or has a malformed output.
     """
     task = TaskRecords({}, {}, {})
     for number, line in numbered_lines(path):
@@ -64,9 +64,9 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
 
 
 def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]]:
-    """Return the passages of a page in the knowledge source: doc_id (page id and number), title, text.
+    """Split a page in the knowledge source into passages: doc_id (page id and number), title, text.
 
-    The page's paragraphs, without title and headings, are cut every WORDS words. Each text begins with the title.
+    The page's paragraphs, without title and headings, are split every WORDS words. Each text begins with the title.
     Raises InputError for a page without id, title or paragraphs.
     """
     number, title, paragraphs = (page.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
@@ -86,11 +86,11 @@ def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]
 
 
 def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> dict[str, dict[str, int]]:
-    """Write the passages to ``folder``, and a dataset with a link to them for each of ``tasks`` (file by name).
+    """Write the passages to ``folder``, and for each of ``tasks`` (files by name) a dataset that links to them.
 
-    Returns counts by task: queries, queries without a gold page in the knowledge source, judgements. All passages of
-    a query's gold pages get label 1, and each page is a subtopic. Raises InputError as read_task and page_passages do,
-    and if the knowledge source has none of a task's pages.
+    All passages on a query's gold pages get label 1, and each page is a subtopic. Returns counts by task: queries,
+    queries without a gold page in the knowledge source, and judgements. Raises the errors of read_task and
+    page_passages, and InputError if the knowledge source has none of a task's pages.
     """
     records = {name: read_task(path) for name, path in tasks.items()}
     wanted = {page for task in records.values() for pages in task.pages.values() for page in pages}

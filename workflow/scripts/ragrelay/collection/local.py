@@ -1,4 +1,5 @@
-"""Read a dataset in a local folder: passages.jsonl, maybe compressed, queries.tsv, qrels.txt, maybe answers.jsonl."""
+"""Read a dataset in a local folder: passages.jsonl (may be compressed), queries.tsv, qrels.txt, optional
+answers.jsonl."""
 
 import functools
 import logging
@@ -18,22 +19,23 @@ from ragrelay.collection.base import QRELS, QUERIES, Collection
 
 PASSAGES = ("passages.jsonl", *(f"passages.jsonl{ending}" for ending in COMPRESSED))
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
-"""Names of the first column of a queries file with a header, in lower case."""
+"""Lower-case names that the first column of a queries file has if there is a header."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
-"""Stricter than Python's int, which reads 1_0 as 10. At most six digits, because trec_eval has a counter for every
-label up to the highest: with nine digits, the counters take gigabytes, and if memory is short, its measures are 0."""
+"""A label. This is stricter than Python's int, which reads 1_0 as 10. Six digits is the maximum because trec_eval has a
+counter for every label up to the highest one: with nine digits, the counters would take gigabytes, and if memory runs
+out, its measures are 0."""
 
 log = logging.getLogger(__name__)
 
 
 class LocalCollection(Collection):
-    """The dataset in folder ``path``. Its readers raise InputError with file and line of the first malformed line."""
+    """The dataset in the folder ``path``. Its methods raise InputError for the first malformed line."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def files(self) -> list[Path]:
-        """Return the dataset's existing files, the passages first."""
+        """Return those of the dataset's files that exist, passages first."""
         names = (*PASSAGES, "queries.tsv", "qrels.txt", "answers.jsonl")
         return [self.path / name for name in names if (self.path / name).is_file()]
 
@@ -58,7 +60,7 @@ class LocalCollection(Collection):
         return read_qrels(self.path / "qrels.txt")
 
     def passages(self) -> Iterator[dict[str, str]]:
-        """Yield each passage's docno and text. A passage without a visible character counts as missing."""
+        """Yield each passage's docno and text. A passage without visible characters counts as missing."""
         for _, docno, text, _ in numbered_passages(self._passages_path):
             yield {"docno": docno, "text": text}
 
@@ -91,10 +93,10 @@ class LocalCollection(Collection):
 
 
 def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, object]]]:
-    """Yield line number, docno, text and the full record for each passage in the JSON lines of ``path``.
+    """Yield the line number, docno, text and full record of each passage in a JSON Lines file.
 
-    Passages without a visible character are left out. Raises InputError with the first line that is malformed or
-    repeats a docno, and for a file without any passage with a text.
+    Passages without visible characters are left out. Raises InputError for the first line that is malformed or repeats
+    a docno, and for a file in which no passage has a text.
     """
     empty, seen = list[str](), dict[str, int]()
     for number, line in numbered_lines(path):
@@ -118,9 +120,9 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Add the column answers to ``queries``, from the JSON lines in ``path``; null for a query without answers.
+    """Add a column ``answers`` to ``queries`` from a JSON Lines file. It is null for queries without answers.
 
-    Raises InputError with the first line that is malformed or repeats a qid.
+    Raises InputError for the first line that is malformed or repeats a qid.
     """
     answers, seen = dict[str, list[str]](), dict[str, int]()
     for number, line in numbered_lines(path):
@@ -137,7 +139,7 @@ def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _query(place: str, qid: str, text: str) -> str:
-    """Return a query's text without the blanks around it."""
+    """Return a query's text without surrounding whitespace."""
     text = text.strip(" \t")
     if "\t" in text:
         raise InputError(place, f"{text.count(chr(9)) + 2} columns", "2: qid<TAB>text")
@@ -148,13 +150,13 @@ def _query(place: str, qid: str, text: str) -> str:
 
 
 def _docno(record: Mapping[str, object]) -> object:
-    """Return the ``doc_id`` of a passage, an integer as its digits."""
+    """Return a passage's ``doc_id``; an integer is converted to a string."""
     docno = record.get("doc_id")
     return str(docno) if type(docno) is int else docno
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:
-    # This fast test suffices for almost all of millions of passages.
+    # This fast test is enough for almost all of the millions of passages.
     if not (value.isascii() and value.isprintable() and value) or " " in value:
         check_id(f"{path}, line {number}", name, value)
     if value in seen:
@@ -163,9 +165,9 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
-    """Read qid, docno, label from a file in TREC's format (qid, iteration, docno, label), in its order.
+    """Read qid, docno and label from a TREC qrels file (qid, iteration, docno, label), keeping its order.
 
-    Raises InputError with the first line that is malformed or repeats a pair, and for a file without lines.
+    Raises InputError for the first line that is malformed or repeats a pair, and for an empty file.
     """
     rows: list[tuple[str, str, int]] = []
     seen: dict[tuple[str, str], int] = {}

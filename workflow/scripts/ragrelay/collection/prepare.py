@@ -1,4 +1,4 @@
-"""Prepare a dataset's tables of queries, judgements and references, with counts of left-out data."""
+"""Prepare a dataset's tables of queries, judgements and references, and count the data left out."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,10 @@ def prepare_collection(
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, object]]]:
     """Read a collection and check it.
 
-    Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
-    counts of left-out data (what, count); with ``drop_identical_ids``, also of the queries whose rankings leave out the
-    passage with their id. Raises InputError if no query has a judgement, or gold answers exist but none belongs to a
-    query.
+    Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and counts of the
+    data left out (what, count). With ``drop_identical_ids``, the counts include queries whose rankings leave out the
+    passage with their id. Raises InputError if no query has a judgement, or if there are gold answers but none belongs
+    to a query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -44,11 +44,11 @@ def prepare_collection(
 def prepare_references(
     collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the references of ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
+    """Return the references for ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
 
-    References (qid, docno, label, text) are the passages with text judged at or above the lowest grade, by query then
-    docno. Also returns counts of left-out data (what, count). ``grades`` maps grade name to lowest label. Raises
-    InputError if a grade has no reference for any query.
+    References (qid, docno, label, text) are the passages that have a text and a label at or above the lowest grade,
+    sorted by query and docno. Also returns counts of the data left out (what, count). ``grades`` maps each grade's name
+    to its lowest label. Raises InputError if a grade has no reference for any query.
     """
     wanted = qrels.filter(pl.col("label") >= min(grades.values()))
     texts = collection.texts(wanted["docno"].unique().to_list())
@@ -74,7 +74,7 @@ def prepare_references(
 
 
 def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return the ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
+    """Return those of ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 

@@ -6,19 +6,19 @@ from itertools import accumulate, pairwise
 
 _BLANK = re.compile(r"[^\S \t\r\n]")
 _ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•‣◦▪–—]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]+")
-"""The mark of a list item."""
+"""The mark before a list item."""
 _NUMBER = re.compile(r"\s*\(?(?:\d{1,3}|[A-Za-z])[.)]\s*")
 _NAME = re.compile(r"\.[A-Za-z]")
 """A full stop within a name such as ASP.NET."""
 _MARKS = re.compile(r"[\u0f0d\u0f0e\u17d4\u17d5]+\s*")
-"""Ends of sentences that sentencex does not know: Tibetan, Khmer."""
+"""Sentence ends that sentencex doesn't know: Tibetan and Khmer."""
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut ``text`` after each sentence and the white space that follows; joined, the parts are the text.
+    """Split ``text`` after each sentence and the whitespace that follows. Joining the parts restores the text.
 
-    sentencex finds the ends, by its rules and abbreviations for English, which know the full stops of other scripts.
-    List items are separate sentences, with their marks. A text without full stops, as in Thai, is one sentence.
+    sentencex finds the ends, using its rules and abbreviations for English, which also know other scripts' full stops.
+    List items, with their marks, are separate sentences. A text without full stops, as in Thai, is one sentence.
     """
     from sentencex import segment
 
@@ -26,7 +26,7 @@ def split_sentences(text: str) -> list[str]:
     for start, end in pairwise(sorted({0, len(text), *(item.start() for item in _ITEM.finditer(text))})):
         item = _ITEM.match(text, start)
         begin = item.end() if item else start
-        # Other blanks than these can end the library with an error.
+        # Other whitespace can make the library fail with an error.
         sizes = map(len, segment("en", _BLANK.sub(" ", text[begin:end])))
         cuts |= {start, *list(accumulate(sizes, initial=begin))[1:]}
     sentences: list[str] = []
@@ -40,9 +40,10 @@ def split_sentences(text: str) -> list[str]:
 
 
 def halves(text: str) -> list[str]:
-    """Cut ``text`` of two or more characters in two: at the blank nearest to its middle or, without one, there.
+    """Split ``text``, which has at least two characters, at the whitespace nearest to its middle, or else in the
+    middle.
 
-    A letter stays together with its marks, such as vowel signs.
+    A letter and its marks, such as vowel signs, stay together.
     """
     middle = len(text) // 2
     places = [blank.end() for blank in re.finditer(r"(?<=\S)\s+(?=\S)", text)] or [middle]

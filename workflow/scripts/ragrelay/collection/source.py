@@ -1,4 +1,4 @@
-"""Base class for dataset sources."""
+"""Define the base class for dataset sources."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,48 +18,52 @@ References = Annotated[
 
 
 class DatasetSource(Kind):
-    """Base class for dataset sources: queries, passages and judgements, with the grades that define references."""
+    """Base class for dataset sources, which provide queries, passages, judgements and the grades that define
+    references."""
 
-    references: References = Field(description="Reference grades, from name to lowest label.")
+    references: References = Field(
+        description="Reference grades: for each name, the lowest label that counts as a reference."
+    )
     drop_identical_ids: bool | None = Field(
         None,
-        description="Remove a passage from a query's rankings if both have the same id, as BEIR's "
-        "`ignore_identical_ids` does for datasets whose queries are also passages (ArguAna, Quora). With `false`, "
-        "the passage stays. Without this key it stays, too, and the page and the terminal warn about it.",
+        description="With `true`, a passage that has the same id as the query is removed from that query's "
+        "rankings, like BEIR's `ignore_identical_ids` for datasets whose queries are also passages (ArguAna, "
+        "Quora). With `false`, the passage stays. If you don't set this key, it stays too, but the page and the "
+        "terminal warn about it.",
     )
     shards: int = Field(
         1,
         ge=1,
         le=1000,
-        description="Number of jobs that share the dataset's queries; each job starts a separate engine. If a model "
-        "scores the answers, the same number of jobs share the scoring.",
+        description="Number of jobs that share the dataset's queries. Each job starts its own engine. If a model "
+        "scores the answers, the scoring is split among the same number of jobs.",
     )
 
     clusters: File | None = Field(
         None,
-        description="File with lines `qid<TAB>cluster`, for queries that are not independent: turns of a "
-        "conversation, questions on one paragraph, variants of one query. Tests and intervals then treat "
-        "clusters as the unit ([methods.md](../docs/methods.md#clusters-of-queries)).",
+        description="File with lines `qid<TAB>cluster`, for queries that aren't independent, such as turns of a "
+        "conversation, questions on one paragraph or variants of one query. Tests and intervals then treat clusters "
+        "as the unit ([methods.md](../docs/methods.md#clusters-of-queries)).",
     )
 
     subtopics: Annotated[bool | File | None, OUTSIDE_JOBS] = Field(
         None,
-        description="Judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` need. `true`: "
-        "the qrels' second column (in ir_datasets `subtopic_id`) names the subtopic; a passage may be judged once per "
-        "subtopic, and its highest label is its relevance. `hops`: each judged passage is a subtopic. Otherwise a "
-        "file: lines `qid subtopic docno label`, or nuggetizer's assignments to retrieved passages (`.jsonl`) "
-        "([datasets.md](../docs/datasets.md#subtopics)).",
+        description="Judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` need. With "
+        "`true`, the second column of the qrels (in ir_datasets `subtopic_id`) names the subtopic; a passage may be "
+        "judged once per subtopic, and its highest label is its relevance. With `hops`, each judged passage is a "
+        "subtopic. Otherwise the path of a file with lines `qid subtopic docno label`, or with nuggetizer's "
+        "assignments to retrieved passages (`.jsonl`) ([datasets.md](../docs/datasets.md#subtopics)).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the file with clusters exists.
+        """Check that the clusters file exists.
 
         Args:
-            place: How messages begin, as in ``Kind.check``.
+            place: The start of messages, as in ``Kind.check``.
             study: The study that uses the dataset.
 
         Raises:
-            InputError: ``clusters`` names no file.
+            InputError: ``clusters`` isn't an existing file.
         """
         if self.clusters is not None and not (study.folder / self.clusters).is_file():
             found = f"no file {study.folder / self.clusters}"
@@ -67,10 +71,10 @@ class DatasetSource(Kind):
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Require at least one reference grade in the configuration. Only a job's parameters may have none.
+        """Require at least one reference grade in the configuration. Only a job's parameters may have no grades.
 
         Args:
-            given: The entry as written in the configuration.
+            given: The entry as the user wrote it.
 
         Raises:
             RefusedError: ``references`` is empty.
@@ -82,7 +86,7 @@ class DatasetSource(Kind):
         """Open the collection.
 
         Args:
-            folder: Where relative paths are looked up.
+            folder: The folder that relative paths are relative to.
 
         Returns:
             The collection.
@@ -90,10 +94,10 @@ class DatasetSource(Kind):
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """Name the corpus's files. Datasets that share a corpus return the same name.
+        """Return a name for the corpus's files. Datasets that share a corpus return the same name.
 
         Args:
-            name: The dataset's name, which is the default.
+            name: The dataset's name, returned by default.
 
         Returns:
             A file name.
@@ -101,21 +105,21 @@ class DatasetSource(Kind):
         return name
 
     def files(self, folder: Path) -> list[Path]:
-        """List your files for the dataset that exist.
+        """List those of the user's files for the dataset that exist.
 
         Args:
-            folder: Where relative paths are looked up.
+            folder: The folder that relative paths are relative to.
 
         Returns:
-            The paths; by default there are none.
+            Their paths; none by default.
         """
         return []
 
     def catalogued(self) -> str | None:
-        """Identify a dataset that ir_datasets downloads.
+        """Return the dataset's id in ir_datasets, if it comes from there.
 
         Returns:
-            Its id in ir_datasets; None if the dataset comes from elsewhere.
+            The id; None if the dataset comes from elsewhere.
         """
         return None
 
@@ -123,9 +127,9 @@ class DatasetSource(Kind):
         """Check that the dataset has gold answers.
 
         Args:
-            place: How messages begin, as in ``check``.
+            place: The start of messages, as in ``check``.
             study: The study that uses the dataset.
-            expected: The end of the message: what needs gold answers.
+            expected: What needs gold answers, as the end of the message.
 
         Raises:
             InputError: The dataset has no gold answers.
@@ -137,6 +141,6 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
-    """Raise InputError if a dataset in the grid has no gold answers; ``expected`` names the feature that needs them."""
+    """Raise InputError if a dataset in the grid has no gold answers. ``expected`` names the feature that needs them."""
     for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

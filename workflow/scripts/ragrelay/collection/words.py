@@ -1,4 +1,4 @@
-"""Count words in texts in any script, and refuse texts whose words a tokenizer can't read."""
+"""Count words in texts in any script, and reject texts whose words a tokenizer can't read."""
 
 import logging
 import re
@@ -13,33 +13,34 @@ from ragrelay.collection.base import Collection
 log = logging.getLogger(__name__)
 
 _HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# Unicode blocks: Thai, Lao, Myanmar, Khmer, kana. Hangul has blanks between words.
+# Unicode blocks: Thai, Lao, Myanmar, Khmer, kana. Hangul has spaces between words.
 _UNSPACED = f"{_HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-"""A letter of a script that is written without blanks between words. It counts as a word."""
+"""A letter from a script without spaces between words. It counts as a word."""
 WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
-"""A piece of text that a model's tokenizer splits into known parts, or else replaces with one unknown token."""
+"""A piece of text that a model's tokenizer either splits into known parts or replaces with one unknown token."""
 MOST_LOST = 0.05
-"""Share of words above which texts are refused if a tokenizer drops them, and reported if it cuts them."""
+"""Texts are rejected if a tokenizer drops more than this share of their words, and reported if it cuts more than
+that."""
 MOST_CUT = 0.5
-"""Share of words above which texts are refused if a tokenizer cuts them."""
+"""Texts are rejected if a tokenizer cuts more than this share of their words."""
 SAMPLE = 1000
-"""The number of a collection's passages in which words are counted."""
+"""Number of passages per collection in which words are counted."""
 
 Tokens = Callable[[str], Sequence[str]]
-"""A function from a word to a tokenizer's tokens for it."""
+"""A function that returns a tokenizer's tokens for a word."""
 
 
 class Shares(NamedTuple):
-    """Shares of words from which a tokenizer drops all letters, and from which it drops some."""
+    """The share of words from which a tokenizer drops all letters, and the share from which it drops some."""
 
     lost: float
     cut: float
 
     @property
     def refused(self) -> bool:
-        """Whether too few words are kept."""
+        """Whether the tokenizer loses so many words that the texts are rejected."""
         return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
 
     def __str__(self) -> str:
@@ -47,7 +48,7 @@ class Shares(NamedTuple):
 
 
 def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORDS) -> Shares:
-    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words are kept completely."""
+    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words always survive."""
     count = lost = cut = 0
     kept: dict[str, int] = {}
     for text in texts:
@@ -64,9 +65,9 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if ``tokens`` keeps too few words of ``texts``; warn if it cuts more than MOST_LOST.
+    """Raise InputError if ``tokens`` loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
 
-    ``what``: a plural for the texts. ``expected``: what reads them.
+    ``what``: a plural noun for the texts. ``expected``: what can read them.
     """
     found = shares(texts, tokens, pattern)
     if found.refused:
@@ -78,7 +79,7 @@ def check_words(
 
 
 def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> None:
-    """Raise InputError if a model's ``tokenizer`` has its unknown token for too many words of ``texts``."""
+    """Raise InputError if a model's ``tokenizer`` maps too many words in ``texts`` to its unknown token."""
     unknown = tokenizer.unk_token_id
 
     def tokens(word: str) -> list[str]:
@@ -88,7 +89,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Return the count (what, count) of queries with a word that ``tokens`` cuts; [] if few words are cut."""
+    """Return a count (what, count) of the queries with a word that ``tokens`` cuts; [] if few words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)
@@ -101,5 +102,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word as a measure that splits at blanks reads it: nothing, in a script without blanks."""
+    """Return the word as measures that split at spaces see it. In a script without spaces, they see nothing."""
     return [] if UNSPACED.fullmatch(word) else [word]

@@ -157,9 +157,10 @@ class CoreSettings(Settings):
     )
     stage_models: File | None = Field(
         None,
-        description="Folder on a node's local storage, such as `$TMPDIR`. The first job on each node copies its "
-        "model there, and vLLM reads the copy. Variables are expanded in the job. If there is no room or the "
-        "variable isn't set, vLLM reads the model from its original folder. Copies stay until the node removes them.",
+        description="Folder on a node's local storage, such as `$TMPDIR`, to which models are copied before vLLM "
+        "reads them. The first job on each node makes the copy. Variables are expanded in the job. If there is no "
+        "room or the variable isn't set, vLLM reads the model from its original folder. Copies stay until the node "
+        "removes them.",
     )
     prune: Literal["remove"] | None = Field(
         None,
@@ -180,10 +181,10 @@ class CoreSettings(Settings):
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if they "
-        "share at least this share of the shorter text's 5-grams. A reference with the docno of a passage in the "
-        "context is always seen; with `null`, only the docno counts. This determines the unseen reference sets and "
-        "the share of copied references.",
+        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if the "
+        "two have at least this share of the shorter text's 5-grams in common. A reference with the docno of a "
+        "passage in the context is always seen; with `null`, only the docno counts. This determines the unseen "
+        "reference sets and the share of copied references.",
     )
     context_use: bool = Field(
         False,

@@ -1,4 +1,4 @@
-"""Lay out contexts as prompts: a retriever's contexts, single passages, or fewer passages to fit a window."""
+"""Lay out prompts for retrievers' contexts, single passages, and contexts shortened to fit a window."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,15 +14,15 @@ from ragrelay.retrieval.contexts import shown_texts
 COLUMNS = {
     "qid": QID,
     "docnos": Column(pl.List(pl.String), "ids of the context's passages, in prompt order"),
-    "prompt": text("the prompt; with a chat template, its user part"),
-    "system": text("system part of a chat; empty without one"),
+    "prompt": text("the prompt; in a chat, the user message"),
+    "system": text("the chat's system message; empty if there is none"),
     "prompt_id": PROMPT_ID,
 }
 SCHEMA = schema_of(COLUMNS)
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
-    """Return prompts without context for ``queries`` (qid, query): qid, docnos (empty), prompt, system, prompt_id."""
+    """Return the zero-shot prompts for ``queries`` (qid, query): qid, docnos (empty), prompt, system, prompt_id."""
     rows = [_row(qid, query, [], template) for qid, query in queries.select("qid", "query").iter_rows()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -30,10 +30,11 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
 def kshot_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
 ) -> pl.DataFrame:
-    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text[, shown, places]) in ``ordering``.
+    """Return prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
 
-    Columns COLUMNS, in the order of ``queries``. A query with fewer than k passages gets all it has; a query without
-    passages gets no row. If a processor emptied all passages of a query, its prompt is the one without context.
+    The result has COLUMNS, in the order of ``queries``; passages are in ``ordering``. A query with fewer than k
+    passages gets all of them; a query without passages gets no row. If a processor emptied all passages, the zero-shot
+    prompt is used.
     """
     top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
@@ -46,7 +47,7 @@ def kshot_prompts(
 
 
 def prompt_id(prompt: str, system: str = "") -> str:
-    """Return the SHA-256 of the prompt's text; with a system part, of both."""
+    """Return the SHA-256 of the prompt's text and, if there is one, the system message."""
     return value_hash([system, prompt], digits=64) if system else text_hash(prompt)
 
 
@@ -59,20 +60,21 @@ def _row(
 
 
 class Layout:
-    """The texts from which prompts were made. They are read only if a prompt is too long.
+    """The texts behind prompts. They are only read if a prompt is too long.
 
-    ``queries`` and ``contexts`` are the files of the collection and of each retriever's contexts. Zero-shot prompts
-    have none.
+    ``queries`` and ``contexts`` are the files with the queries and with each retriever's contexts. Zero-shot prompts
+    have no contexts.
     """
 
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
-        """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the retriever's ranking.
+        """Yield (number of dropped passages, prompt), dropping 1, 2, ... passages from the end of the retriever's
+        ranking.
 
-        The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
-        ``prompt``: the whole one, which tells which texts a processor made for it.
+        The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
+        would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts it contains.
         """
         if retriever not in self.contexts:
             return
@@ -85,7 +87,7 @@ class Layout:
             yield dropped, self.template.render(query, [texts[docno] for docno in docnos if docno in kept])
 
     def _texts(self, ranking: pl.DataFrame, query: str, docnos: Sequence[str], prompt: str) -> dict[str, str]:
-        """Return texts by docno, best first; of the texts that a processor made for each k, those in ``prompt``."""
+        """Return texts by docno, best first. If a processor wrote texts for each k, return those in ``prompt``."""
         if "shown" not in ranking.columns:
             return dict(ranking.select("docno", "text").iter_rows())
         for k in sorted(ranking.explode("shown").unnest("shown", separator=".")["shown.k"].drop_nulls().unique()):
@@ -97,11 +99,11 @@ class Layout:
 
 
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
-    """Return the k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
+    """Return a k = 1 prompt for each passage at ranks 1 to ``depth`` in ``contexts`` (qid, rank, docno, text).
 
-    Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts are the passages' own,
-    whatever a processor makes of them, so that a label is the passage's; without one they, and so the prompt_ids, are
-    the same as in any k = 1 cell that has the passage.
+    Columns are ``rank`` and those of kshot_prompts; rows are sorted by rank, then as in ``queries``. The texts are the
+    original passages even if there is a processor, so that labels describe the passages. Without a processor, texts and
+    prompt_ids are the same as in any k = 1 cell with that passage.
     """
     passages = contexts.select("qid", "rank", "docno", "text")
     ranks = [

@@ -1,6 +1,6 @@
-"""Read and check prompt templates: YAML data with named placeholders, with zero-shot and k-shot parts in one file.
+"""Read and check prompt templates: YAML files with zero-shot and k-shot parts that contain named placeholders.
 
-Instead of parts, a template may name a user's own function that makes the text.
+Instead of parts, a template may name a user's own function, which builds the prompt.
 """
 
 import functools
@@ -25,12 +25,12 @@ BUILDER = "builder"
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}.
+    """A prompt template. Placeholders: {query} in zeroshot, {query} and {contexts} in kshot, {i} and {text} in context.
 
-    ``system_zeroshot`` and ``system_kshot``, without placeholders, are the system part of a chat. ``swapped`` is kshot
-    with its parts in another order, used only in checks of a judge. All three may be empty. ``builder`` is a function
-    (module:function) that makes the texts in place of zeroshot, kshot and context, which are empty then; ``code`` is
-    the hash of its module.
+    ``system_zeroshot`` and ``system_kshot`` are the chat's system messages, without placeholders. ``swapped`` is kshot
+    with its parts in a different order, used only to check judges. All three may be empty. ``builder`` is a function
+    (module:function) that builds prompts instead of zeroshot, kshot and context, which are then empty; ``code`` is the
+    hash of its module.
     """
 
     zeroshot: str = ""
@@ -43,13 +43,13 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """Return the system part of the prompt that ``render`` makes from the same passages."""
+        """Return the system message for the prompt that ``render`` builds from the same passages."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """Return the prompt for ``query`` with ``passages`` in prompt order; without passages, the zero-shot prompt.
+        """Return the prompt for ``query`` with ``passages`` in prompt order, or the zero-shot prompt if there are none.
 
-        Raises InputError if a user's own function returns no text.
+        Raises InputError if a user's own function doesn't return a string.
         """
         if self.builder:
             text = _builder(self.builder)(query, list(passages))
@@ -66,9 +66,9 @@ _builder: Callable[[str], Callable[..., Any]] = functools.cache(function_named)
 
 
 def load_template(path: str | Path, folder: Path = Path()) -> Template:
-    """Read a template file. A user's own function is looked up in ``folder``.
+    """Read a template file. ``folder`` is where to look for a user's own function.
 
-    Raises InputError if the file, a part or the function is missing, or a part or a placeholder is unknown.
+    Raises InputError if the file, a part or the function is missing, or if a part or placeholder is unknown.
     """
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), sorted({*OPTIONAL_KEYS, BUILDER}))
@@ -87,13 +87,13 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
         raise InputError(path, f"only key {system_parts[0]!r}", " and ".join(SYSTEM) + ", or neither")
     for part in system_parts:
         check_part(path, part, data[part], set())
-    # Format without values, so that {{ means a brace in a system part, as in the others.
+    # Format without values, so that {{ stands for a brace in system messages too.
     parts = own or {part: data[part] for part in (*PLACEHOLDERS, SWAPPED) if part in data}
     return Template(**parts, **{part: data[part].format() for part in system_parts})
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """Return the mapping in a template file. Raises InputError if it is no mapping or has an unknown key."""
+    """Return the mapping in a template file. Raises InputError if it isn't a mapping or has an unknown key."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
@@ -110,7 +110,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
 
 
 def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
-    """Raise InputError if a part is no text, or its placeholders are not ``names`` (i may be missing)."""
+    """Raise InputError if a part isn't a string or its placeholders aren't ``names`` ({i} may be missing)."""
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")

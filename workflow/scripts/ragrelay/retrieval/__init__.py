@@ -1,1 +1,1 @@
-"""Retrieve TREC runs, and make contexts from them."""
+"""Retrieve TREC runs and build contexts from them."""

@@ -1,7 +1,7 @@
-"""Index and search with BM25 by bm25s (Lù, 2024), whose index has precomputed scores and is kept in memory.
+"""Index and search with BM25 using bm25s (Lù, 2024), whose index stores precomputed scores and is held in memory.
 
-Tokenizer, stemmers and stopwords are PISA's, so that the engines differ only in formula and speed. The formula is
-Lucene's, whose IDF is never negative.
+The tokenizer, stemmers and stopwords are PISA's, so that the two engines only differ in formula and speed. The formula
+is Lucene's, whose IDF is never negative.
 """
 
 import functools
@@ -21,7 +21,7 @@ DOCNOS = "docnos.json"
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b. ``threads`` is not used."""
+    """Index ``collection`` in the folder ``path`` with the definition's stemmer, k1 and b. ``threads`` is unused."""
     import bm25s
 
     docnos, tokenised = [], []
@@ -35,9 +35,9 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 for ``queries`` (qid, query) over ``index``; return qid, docno, score, without scores of 0.
+    """Run BM25 for ``queries`` (qid, query) on ``index`` and return qid, docno and score, without scores of 0.
 
-    Stopwords are removed from the queries, as in PISA. A word repeated in a query counts each time.
+    As in PISA, stopwords are removed from queries. Repeated words in a query count each time.
     """
     import bm25s
 
@@ -74,7 +74,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def stemmed_words(text: str, stemmer: str | None) -> list[str]:
-    """Return PISA's words of ``text``, stemmed, in their order."""
+    """Return the words that PISA sees in ``text``, stemmed and in order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     stemmed: list[str] = tokenize(text, PisaStemmer(stemmer))
@@ -83,7 +83,7 @@ def stemmed_words(text: str, stemmer: str | None) -> list[str]:
 
 @functools.cache
 def stopwords(name: str) -> frozenset[str]:
-    """Return Terrier's stopwords; no words if ``name`` is none."""
+    """Return Terrier's stopwords, or an empty set if ``name`` is none."""
     if name == "none":
         return frozenset()
     from pyterrier_pisa.stopwords import _STOPWORDS

@@ -26,13 +26,12 @@ def build_run(
     drop_identical_ids: bool = False,
     passages: Sequence[Path] = (),
 ) -> pl.DataFrame:
-    """Return the ranked run (qid, docno, rank, score) of a retriever for ``queries``.
+    """Build a retriever's ranked run (qid, docno, rank, score) for ``queries``.
 
-    ``index``: the retriever's index, if its kind has one; ``runs``: the files of its stages' runs, or of an imported
-    run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name;
-    ``drop_identical_ids``: whether passages with the id of their query are left out; ``passages``: files of passages
-    that the collection lacks. Raises InputError if the run has no result for any query, and for an imported run with an
-    ambiguous order.
+    ``index``: the retriever's index, if its kind has one. ``runs``: the run files of its stages, or the imported run.
+    ``answers``: answer files, each with the values in its name. ``name``: the retriever's name. ``drop_identical_ids``:
+    whether to leave out passages that have the id of their query. ``passages``: files with passages that the collection
+    lacks. Raises InputError if no query has a result, or if an imported run's order is ambiguous.
     """
     retriever = RETRIEVER_KINDS.of(definition)
 
@@ -53,10 +52,10 @@ def build_run(
 
 
 def search(task: RunTask, definition: Mapping[str, Any], drop_identical_ids: bool = False) -> pl.DataFrame:
-    """Return the ranked run (qid, docno, rank, score) of a retriever for the queries of ``task``, maybe empty."""
+    """Return a retriever's ranked run (qid, docno, rank, score) for the queries in ``task``. It may be empty."""
     retriever = RETRIEVER_KINDS.of(definition)
     if drop_identical_ids and "depth" in definition and not retriever.stages():
-        # One result more is asked for, in place of the one that is left out.
+        # Request one more result, to replace the one that is left out.
         retriever = RETRIEVER_KINDS.of({**definition, "depth": definition["depth"] + 1})
     found = retriever.run(task)
     result = ranked(without_identical_ids(found) if drop_identical_ids else found, task.queries)

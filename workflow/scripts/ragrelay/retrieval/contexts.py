@@ -1,4 +1,5 @@
-"""Select context candidates: the best passages with text in each query's ranking, to a depth independent of k."""
+"""Select context candidates: the top passages with text in each query's ranking, to a depth that doesn't depend on
+k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,51 +12,52 @@ from ragrelay.collection.base import Collection
 
 COLUMNS = {
     "qid": QID,
-    "rank": integer("rank among the passages with text, from 1", "passages"),
+    "rank": integer("rank among the passages with text, counted from 1", "passages"),
     "docno": DOCNO,
     "score": number("the retriever's score"),
-    "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
+    "label": LABEL._replace(about="the judgement's label; empty if the passage is unjudged"),
     "text": text("the passage's text"),
 }
 PROCESSED_COLUMNS = {
     **COLUMNS,
-    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of the kind `processed`: "
-                                                                            "the text that a context with k passages "
-                                                                            "shows, for each k in the grid; empty "
-                                                                            "for a passage that the processor "
-                                                                            "emptied", optional=True),
-    "places": Column(pl.List(pl.Int64), "if a processor moved passages: each text's position in its context, from 1, "
-                                        "for each k as in `shown`; a query's rows then follow the order of its largest "
-                                        "context", optional=True),
+    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of the kind "
+                                                                            "`processed`: the passage's text in a "
+                                                                            "context with k passages, for each k in "
+                                                                            "the grid; empty if the processor "
+                                                                            "emptied the passage", optional=True),
+    "places": Column(pl.List(pl.Int64), "if a processor moved passages: the position (from 1) of each text in "
+                                        "`shown` within its context; the query's rows are then in the order of its "
+                                        "largest context", optional=True),
 }  # fmt: skip
 SKIPPED_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    "before": integer("passages with text that rank above the skipped passage", "passages"),
+    "before": integer("number of passages with text that rank above the skipped passage", "passages"),
 }
 
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"
 FEWER = "queries with fewer than {}"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
-"""The warning if a query's own passage may be in its context."""
+"""The warning if the passage with a query's id may be in its context."""
 EMPTIED_CONTEXTS = "contexts emptied by the processor at k = {k}"
 EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
-"""The warning if a processor removes most passages completely."""
+"""The warning if a processor removes most passages entirely."""
 EMPTY = {
     "zero": "their answers without passages count instead, so P = P0 there",
     "left_out": "the retriever's results leave them out",
 }
-"""How results count queries for which a retriever finds nothing, keyed by `analysis.empty_rankings`."""
+"""For each value of `analysis.empty_rankings`, what happens to queries for which a retriever finds nothing."""
 MANY = 0.05
-"""A retriever has warnings if its shares of passages without text, of queries without results or with fewer passages
-than k, and of emptied contexts add up to more than this."""
+"""There are warnings if a retriever's shares of passages without text, queries without results or with fewer than k
+passages, and emptied contexts add up to more than this."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return the rows of the first ``k`` passages (rank, text) whose text a context of k shows, with this text.
+    """Return the rows of the first ``k`` passages (rank, text) that a context with k passages shows, with the shown
+    text.
 
-    The text is the passage's, or a processor's version (column ``shown``); passages that a processor emptied have no
-    row. Orderings lay out the column ``place``: the rank, or the place in the processor's order.
+    The text is the passage's own or a processor's version of it (column ``shown``). Passages that a processor emptied
+    are left out. Orderings use the column ``place``, which is the rank or the position in the processor's order.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
@@ -68,11 +70,12 @@ def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
 def build_contexts(
     run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the first ``depth`` passages with text per query, and the passages without text that were skipped.
+    """Return each query's first ``depth`` passages with text, and the passages that were skipped because they have
+    none.
 
-    ``run`` has qid, docno, rank, score in rank order. Returns COLUMNS, and SKIPPED_COLUMNS of passages that would rank
-    within ``depth``. After a passage without text, the next one is taken. Raises InputError if no passage of the run
-    has a text.
+    ``run`` has qid, docno, rank and score, sorted by rank. A passage without text is replaced by the next one. Returns
+    a table with COLUMNS, and one with SKIPPED_COLUMNS for the passages that would rank within ``depth``. Raises
+    InputError if no passage in the run has a text.
     """
     with_text = _with_text(run, collection, depth)
     contexts = (
@@ -94,9 +97,10 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return counts (what, count) of data left out of contexts at ``ks``, from the two tables by build_contexts.
+    """Return counts (what, count) of the data left out of contexts at ``ks``, given build_contexts' two tables.
 
-    With ``identical_ids``, also count queries whose context has the passage with their id, if any, with a warning.
+    With ``identical_ids``, also count the queries whose context contains the passage with their id; if there are any,
+    that count has a warning.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -117,9 +121,9 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return additions to counts from `count_left_out` if their shares add up to more than MANY: a ``sentence`` each.
+    """If the shares add up to more than MANY, return a ``sentence`` to add to each of `count_left_out`'s counts.
 
-    ``place``: the path of the tables of `build_contexts` without suffix. ``empty``: a key of EMPTY; None if the
+    ``place``: the path of `build_contexts`' tables, without the suffix. ``empty``: a key in EMPTY; None if the
     retriever may leave queries out.
     """
     asked = len(queries)
@@ -164,7 +168,8 @@ def _passages(k: int) -> str:
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, object]]:
-    """Yield counts of contexts and passages that a processor emptied, with a warning if most passages are."""
+    """Yield counts of the contexts and passages that a processor emptied, with a warning if it emptied most
+    passages."""
     given, left = contexts.filter(pl.col("rank") <= k).height, shown_texts(contexts, k)
     yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}
     what = f"passages emptied by the processor at k = {k}"
@@ -173,8 +178,9 @@ def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, object]]:
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
-    """Add the column text (null = none) to ``run``, as deep as each query needs for ``depth`` passages with text."""
-    # Look up a few more than needed, so that a few passages without text cost no second look-up.
+    """Add a column text (null if there is none) to ``run``, as deep as each query needs to get ``depth`` passages with
+    text."""
+    # Look up a few more than needed, so that some passages without text don't require a second lookup.
     near = pl.col("rank") <= 2 * depth + 20
     texts = collection.texts(run.filter(near)["docno"].unique().to_list())
     has_text = pl.col("docno").is_in(list(texts))

@@ -1,4 +1,4 @@
-"""Convert between this package's polars frames and PyTerrier's pandas frames."""
+"""Convert between ragrelay's polars frames and PyTerrier's pandas frames."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def as_queries(queries: pl.DataFrame) -> "pd.DataFrame":
-    """Return PyTerrier's topics (qid, query) from a queries frame."""
+    """Convert queries to PyTerrier topics (qid, query)."""
     import pandas as pd
 
     return pd.DataFrame({"qid": queries["qid"].to_list(), "query": queries["query"].to_list()})
 
 
 def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> "pd.DataFrame":
-    """Return a ranked run's passages with text as PyTerrier's results (qid, query, docno, text, score, rank from 0)."""
+    """Convert a run's passages with text to PyTerrier results (qid, query, docno, text, score, rank from 0)."""
     import pandas as pd
 
     query_of = dict(queries.select("qid", "query").iter_rows())
@@ -34,15 +34,15 @@ def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str
 
 
 def as_run(results: "pd.DataFrame") -> pl.DataFrame:
-    """Return a run (qid, docno, score) from PyTerrier's results."""
+    """Convert PyTerrier results to a run (qid, docno, score)."""
     columns = {name: results[name].tolist() for name in RUN}
     return pl.DataFrame(columns, schema=RUN)
 
 
 def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
-    """Raise InputError if a text in ``results`` differs from its passage's in ``collection``, which prompts use.
+    """Raise InputError if a text in ``results`` differs from the passage's text in ``collection``, which prompts use.
 
-    Blanks may differ. Rows without a text, and passages that the collection lacks, aren't compared.
+    Whitespace may differ. Rows without a text and passages that aren't in the collection aren't compared.
     """
     if "text" not in results.columns:
         return
@@ -59,7 +59,7 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
 
 
 def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
-    """Raise InputError if ``results`` rank passages differently from ``given`` at the same scores."""
+    """Raise InputError if ``results`` rank passages differently from ``given`` although the scores are the same."""
     if "rank" not in results.columns:
         return
     both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))

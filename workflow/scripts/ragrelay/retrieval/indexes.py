@@ -1,4 +1,4 @@
-"""Build indexes once per corpus and settings, and store them unchanged in the cache under a hash."""
+"""Build each index once per corpus and settings, and store it in the cache under a hash."""
 
 import json
 import time
@@ -16,18 +16,19 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 
 def index_name(definition: Mapping[str, object]) -> str:
-    """Return a file name for an index definition, readable and unambiguous."""
+    """Return a readable, unambiguous file name for an index definition."""
     return f"{definition['index']}-{value_hash(definition, 8)}"
 
 
 def index_corpus(
     collection: Collection, kind: str, definition: Mapping[str, object], cache_dir: str | Path, threads: int
 ) -> dict[str, object]:
-    """Build the index ``definition`` of a retriever of ``kind`` over ``collection``, unless the cache has it.
+    """Build an index of ``collection`` for a retriever's ``kind``, as given in ``definition``, unless it is cached.
 
     Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
-    built under a temporary name and renamed, so that no job sees half of one. If two jobs build the same index, the
-    first rename wins. An index whose files differ in size or sampled bytes from the original build is built again.
+    built under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs build the same
+    index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes have changed since it was
+    built.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}
@@ -50,9 +51,9 @@ def index_corpus(
 
 
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
-    """Return the folder of the index that ``receipt`` names. A damaged or missing index is built again.
+    """Return the folder of the index that ``receipt`` names. A damaged or missing index is rebuilt.
 
-    Raises InputError if the new index of ``collection`` is not the receipt's.
+    Raises InputError if the rebuilt index of ``collection`` isn't the one in the receipt.
     """
     known = json.loads(Path(receipt).read_text(encoding="utf-8"))
     path = Path(cache_dir) / known["path"]

@@ -1,4 +1,4 @@
-"""Define the base classes for retrievers that draw passages by their judgements."""
+"""Define the base classes for retrievers that choose passages by their judgements."""
 
 import heapq
 import random
@@ -18,33 +18,34 @@ from ragrelay.retrieval.retriever import Bringing, RunTask
 from ragrelay.retrieval.trec import RUN
 
 FILLERS = 100
-"""Maximum fillers per query."""
+"""Maximum number of fillers per query."""
 OTHERS = {
     None: "judged non-relevant", "unjudged": "unjudged", "random": "random", "file": "of a file", "nothing": "none"
 }  # fmt: skip
-"""The kind of passages that follow the drawn ones, keyed by `filler`."""
+"""What the passages after the drawn ones are, for each value of `filler`."""
 OF_CORPUS = 1000
-"""The number of corpus passages from which all queries' fillers are drawn."""
+"""Number of corpus passages from which fillers are drawn for all queries."""
 
 
 class Judged(Bringing):
-    """Passages from one seeded permutation per query of each side, relevant and non-relevant."""
+    """Draws passages from two seeded permutations per query, one of the relevant and one of the non-relevant
+    passages."""
 
     needs_qrels: ClassVar[bool] = True
 
-    seed: int = Field(0, ge=0, description="Seed of the permutations that order the passages.")
+    seed: int = Field(0, ge=0, description="Seed for the permutations that order the passages.")
 
     filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
-        description="The passages that follow the drawn passages or, in `graded` and `position`, replace the judged "
-        "non-relevant passages: unjudged passages from `ranking`, starting at its end (`unjudged`), unjudged passages "
-        "from the corpus (`random`), passages from the file `passages` (`file`; a line with a `qid` is for that query "
-        "only), or `nothing`.",
+        description="The passages that follow the drawn ones or, in `graded` and `position`, replace the judged "
+        "non-relevant ones. `unjudged`: unjudged passages from `ranking`, starting at its end; `random`: unjudged "
+        "passages from the corpus; `file`: passages from the file `passages`, where a line with a `qid` is for that "
+        "query only; or `nothing`.",
     )
-    ranking: Name | None = Field(None, description="The retriever that gives passages for `filler: unjudged`.")
+    ranking: Name | None = Field(None, description="The retriever whose passages `filler: unjudged` uses.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a ranking and a file are named if, and only if, they are needed."""
+        """Check that `ranking` and `passages` are set if, and only if, they are needed."""
         for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
@@ -53,20 +54,20 @@ class Judged(Bringing):
         super().check(place, study)
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose passages are the fillers."""
+        """Return the retriever whose passages are used as fillers."""
         return [("ranking", self.ranking)] if self.ranking else []
 
     @abstractmethod
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Return a query's passages, best rank first, from those with ``labels``; none if there are too few.
+        """Choose a query's passages among those with ``labels``, best rank first; empty if there are too few.
 
-        ``fillers``: the passages that follow them; None without the key.
+        ``fillers``: the passages that follow; None if the key `filler` isn't set.
         """
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the drawn passages, all with text. A query with too few passages has no row.
+        """Return the drawn passages, which all have a text. A query with too few passages gets no row.
 
-        A permutation depends on (seed, qid). The score decreases with the rank, so that contexts nest as k grows, and
+        Permutations depend on (seed, qid). Scores decrease with the rank, so that contexts nest as k grows and
         ``descending`` is the order of drawing.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
@@ -78,9 +79,10 @@ class Judged(Bringing):
         return pl.DataFrame(rows, schema=RUN, orient="row")
 
     def _fillers(self, task: RunTask) -> Callable[[str, set[str]], list[str]] | None:
-        """Return a function of a query and its judged passages to its fillers, at most FILLERS; None without the key.
+        """Return a function that gives a query's fillers (at most FILLERS), given its judged passages; None if not
+        needed.
 
-        Corpus passages are drawn from the OF_CORPUS passages with the lowest hashes, so that the corpus is read once.
+        Corpus passages come from the OF_CORPUS passages with the lowest hashes, so that the corpus is only read once.
         """
         if self.filler == "random":
             hashed = ((text_hash(f"{self.seed}\t{one['docno']}"), one["docno"]) for one in task.collection.passages())
@@ -114,7 +116,7 @@ class Judged(Bringing):
         return shuffled
 
     def permuted(self, labels: Mapping[str, int], lowest: int | None, highest: int | None, qid: str) -> list[str]:
-        """Return the passages with labels from ``lowest`` to ``highest``, permuted."""
+        """Return the passages with labels from ``lowest`` to ``highest`` in seeded random order."""
         docnos = [
             docno
             for docno, label in labels.items()
@@ -123,25 +125,26 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error with the labels' bounds."""
+        """Return an error that names the bounds on the labels."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")
 
 
 class TwoSided(Judged):
-    """Relevant passages among non-relevant ones."""
+    """Puts relevant passages among non-relevant ones."""
 
-    min_label: int = Field(description="Lowest label of a relevant passage.")
-    max_label: int = Field(0, description="Highest label of a non-relevant passage.")
+    min_label: int = Field(description="Lowest label that counts as relevant.")
+    max_label: int = Field(0, description="Highest label that counts as non-relevant.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that no label is on both sides."""
+        """Check that no label counts as both relevant and non-relevant."""
         super().check(place, study)
         if self.max_label >= self.min_label:
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
     def sides(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None) -> tuple[list[str], list[str]]:
-        """Return a query's relevant passages, permuted, and the others: its non-relevant ones, permuted, or fillers."""
+        """Return a query's relevant passages and its others (non-relevant passages or fillers), each in random
+        order."""
         others = self.permuted(labels, None, self.max_label, qid) if fillers is None else list(fillers)
         return self.permuted(labels, self.min_label, None, qid), others

@@ -1,4 +1,4 @@
-"""Index and search with BM25 by PISA (Mallia et al., OSIRRC 2019) through PyTerrier, without Java."""
+"""Index and search with BM25 using PISA (Mallia et al., OSIRRC 2019) through PyTerrier, without Java."""
 
 import contextlib
 import os
@@ -16,17 +16,17 @@ from ragrelay.retrieval.frames import as_queries, as_run
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords."""
+    """Index ``collection`` in the folder ``path`` with the definition's stemmer and stopwords."""
     with _pisa_quiet():
         index = _index(path, definition["stemmer"], definition["stopwords"], threads)
         index.index(collection.passages())
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 (k1, b, depth of ``settings``) for ``queries`` (qid, query) over ``index``; return qid, docno, score.
+    """Run BM25 (with k1, b and depth from ``settings``) for ``queries`` (qid, query) and return qid, docno and score.
 
-    PISA writes block weights for each (k1, b) next to the index. A temporary folder of links keeps them out of the
-    shared index.
+    PISA writes block weights for each (k1, b) next to the index. A temporary folder with links to ``index`` keeps them
+    out of the shared index.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
         for file in index.resolve().iterdir():
@@ -39,7 +39,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens of ``text``, before stemming: runs of ASCII letters and digits."""
+    """Return the tokens in ``text`` before stemming, which are runs of ASCII letters and digits."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     tokens: list[str] = tokenize(text, PisaStemmer("none"))
@@ -54,7 +54,8 @@ def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any
 
 @contextlib.contextmanager
 def _pisa_quiet() -> Iterator[None]:
-    """Hide the hundreds of progress lines that PISA's C++ code writes to the file descriptors, unless it fails."""
+    """Unless PISA fails, hide the hundreds of progress lines that its C++ code writes directly to the file
+    descriptors."""
     with tempfile.TemporaryFile() as sink:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Store every processed text under a hash of its inputs."""
+"""Store processed texts under a hash of their inputs."""
 
 from pathlib import Path
 
@@ -9,23 +9,26 @@ from ragrelay.base.io.parquet_parts import PartStore
 KEY = ["given_hash"]
 SCHEMA = pl.Schema([("given_hash", pl.String()), ("docnos", pl.List(pl.String())), ("texts", pl.List(pl.String()))])
 SAME_AGAIN = "same_again"
-"""Key of a part's metadata: `true` if a sample of its rows came out the same when made again, else `false`."""
+"""Metadata key of a part: `true` if a sample of its rows came out the same when processed a second time, else
+`false`."""
 ORDER = "order"
-"""Key of the metadata of parts whose rows have the order that the processor returned; older ones have the ranking's."""
+"""Metadata key of parts whose rows are in the order that the processor returned. Older parts use the ranking's
+order."""
 
 
 class ProcessedStore(PartStore):
-    """The texts of one processor, in folder ``<cache_dir>/processed/<fingerprint>``.
+    """One processor's texts, in the folder ``<cache_dir>/processed/<fingerprint>``.
 
-    Columns: given_hash (of the query's text and the passages' docnos and texts); docnos and texts of the shown
-    passages, in the processor's order.
+    Columns: given_hash (a hash of the query's text and the passages' docnos and texts), and docnos and texts of the
+    shown passages, in the processor's order.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "processed" / fingerprint, SCHEMA, KEY)
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Like ``held``, with ORDER parts first; also return keys of rows with several texts in parts without ORDER."""
+        """Like ``held``, but prefer parts with ORDER. Also return the keys of rows from other parts that have several
+        texts."""
         parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)

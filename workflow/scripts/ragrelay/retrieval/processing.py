@@ -1,4 +1,4 @@
-"""Process a retriever's contexts: the texts of the first k passages, for every k in the grid."""
+"""Process a retriever's contexts: the texts of the first k passages, for each k in the grid."""
 
 import functools
 import itertools
@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 60.0
 SAMPLE = 20
-"""The number of results that a job makes a second time, to check that they are the same.
+"""Number of results that a job computes twice, to check that they come out the same.
 
-A processor that changes one in seven results goes unnoticed in 5% of jobs.
+A processor for which one in seven results differs goes unnoticed in 5% of jobs.
 """
 
 Given = tuple[str, tuple[Passage, ...]]
@@ -42,14 +42,14 @@ def process_contexts(
     place: str,
     threads: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Return ``contexts`` with the column ``shown``, ``places`` if the processor moved a passage, and a receipt.
+    """Return ``contexts`` with a column ``shown`` (and ``places`` if the processor moved a passage), and a receipt.
 
-    ``queries``: qid, query; ``contexts``: PROCESSED_COLUMNS, of the retriever whose passages are processed. Each
-    context is processed separately, so its texts depend on k. Stored texts are not made again, except rows that lack
-    the order of a processor that moves passages; new texts are written to the store about every minute. The receipt:
-    fingerprint; asked, cached, made (calls of the processor); seconds; same_again: whether a sample was the same when
-    made again (None if nothing was ever made). ``place`` names the processor in messages. Raises InputError for
-    passages that the processor wasn't given, and for values that aren't texts. Warns on the terminal if the sample
+    ``queries``: qid, query. ``contexts``: PROCESSED_COLUMNS of the retriever whose passages are processed. ``place``:
+    the processor, for messages. Each context is processed separately, so its texts depend on k. Stored texts are
+    reused, unless the processor moves passages and the stored row lacks their order. New texts are stored about every
+    minute. The receipt has fingerprint; asked, cached and made (numbers of processor calls); seconds; and same_again
+    (whether a sample came out the same the second time; None if nothing was ever computed). Raises InputError if the
+    processor returns passages that it wasn't given, or values that aren't strings. Warns on the terminal if the sample
     differed.
     """
     processor = PROCESSOR_KINDS.of(definition)
@@ -109,7 +109,8 @@ def process_contexts(
 
 
 def _in_returned_order(contexts: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
-    """Sort each query's rows as its largest context shows them; without ``places`` if every context keeps the ranks."""
+    """Sort each query's rows in the order of its largest context. Drop ``places`` if every context keeps the rank
+    order."""
     falls = (pl.col("rank").diff().over("qid") < 0).any()
     if not any(shown_texts(contexts, k).sort("place").select(falls).item() for k in ks):
         return contexts.drop("places")
@@ -123,7 +124,8 @@ def _moved(texts: Mapping[str, str], given: Given) -> bool:
 
 
 def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[str]:
-    """Draw SAMPLE keys ``of`` those ``asked`` (qid, k, key): for each k in turn, the largest first, by their hashes."""
+    """Draw SAMPLE of the keys in both ``asked`` (qid, k, key) and ``of``, by hash and from each k in turn, largest
+    first."""
     of_k: dict[int, set[str]] = {}
     for _, k, key in asked:
         if key in of:
@@ -134,13 +136,13 @@ def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[
 
 
 def given_hash(given: Given) -> str:
-    """Return the store's key for a processor's input."""
+    """Return the key under which the result for a processor's input is stored."""
     query, passages = given
     return value_hash([query, [list(passage) for passage in passages]], digits=64)
 
 
 def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[tuple[str, int, tuple[Passage, ...]]]:
-    """Yield the processor's inputs for every query and k: all passages, best first, or each ``alone``."""
+    """Yield the processor's inputs for each query and k: all passages, best first, or with ``alone`` one at a time."""
     for k in ks:
         top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
         for qid, docnos, texts in top.iter_rows():
@@ -151,9 +153,9 @@ def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[t
 def _fill(
     store: ProcessedStore, missing: Mapping[str, Given], twice: Collection[str], process: Process, place: str
 ) -> None:
-    """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error.
+    """Process ``missing`` and add a part to the store about every minute and at the end, even after an error.
 
-    Texts with the keys ``twice`` are made two times.
+    Results for the keys in ``twice`` are computed twice.
     """
     progress = Progress(len(missing), "contexts processed")
     rows: list[tuple[str, list[str], list[str]]] = []
@@ -179,9 +181,9 @@ def _fill(
 
 
 def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
-    """Return the texts that aren't blank, keyed by docno, in the returned order.
+    """Return the texts that aren't blank by docno, in the order that the processor returned.
 
-    Raises InputError for a docno that wasn't given or comes twice, and for a value that isn't a text.
+    Raises InputError for a docno that wasn't given or is repeated, and for a value that isn't a string.
     """
     query, passages = given
     texts: dict[str, str] = {}

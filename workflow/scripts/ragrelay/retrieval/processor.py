@@ -17,41 +17,42 @@ class Passage(NamedTuple):
 
 
 Process = Callable[[str, Sequence[Passage]], Sequence[tuple[str, str]]]
-"""A processor ready for work: takes a query's text and its passages, best first, and returns docnos with new texts.
+"""A started processor: it takes a query's text and its passages, best first, and returns docnos with new texts.
 
-A passage that is left out, or whose text is blank, is not shown. Orderings lay out its result, first to last.
+Passages that it leaves out, or whose text is blank, aren't shown. Orderings apply to the order of its result.
 """
 
 
 class Processor(Kind):
     """Base class for processors, which change or reorder a ranking's first k passages before they enter a prompt.
 
-    A processor adds no passages, and nothing replaces a passage that it empties.
+    A processor can't add passages, and the passages that it empties aren't replaced.
     """
 
     alone: ClassVar[bool] = False
-    """Whether it gets one passage at a time, so that each is processed once for all k."""
+    """Whether it gets one passage at a time, so that each passage is only processed once for all k."""
     keeps_order: ClassVar[bool] = False
     """Whether it always keeps the passages' order."""
     threads: ClassVar[int] = 1
-    """CPU threads for its job."""
+    """Number of CPU threads for its job."""
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Collect everything besides query and passages that determines its texts, such as keys, models and versions.
+        """Collect everything besides the query and passages that determines its texts, such as keys, models and
+        versions.
 
         Args:
             cache_dir: The cache, where model files' hashes are stored.
 
         Returns:
-            Plain values, keyed by name.
+            Plain values by name.
         """
         raise NotImplementedError
 
     def start(self, threads: int) -> Process:
-        """Start the processor; load its model if it has one.
+        """Start the processor, which loads its model if it has one.
 
         Args:
-            threads: CPU threads.
+            threads: Number of CPU threads.
 
         Returns:
             A function that takes a query's text and its passages, best first, and returns docnos with new texts.

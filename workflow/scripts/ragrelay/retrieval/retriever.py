@@ -1,4 +1,4 @@
-"""Define the base class for retrievers, and list the other retrievers on which a retriever depends."""
+"""Define the base class for retrievers, and find the other retrievers that a retriever depends on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ from ragrelay.collection.brought_passages import BroughtPassage
 
 @dataclass(frozen=True)
 class RunTask:
-    """The data that a retriever needs to make a run."""
+    """The data that a retriever needs to produce a run."""
 
     queries: pl.DataFrame
-    """Columns qid, query."""
+    """Columns qid and query."""
     qrels: pl.DataFrame
-    """Columns qid, docno, label, if the kind needs judgements."""
+    """Columns qid, docno and label, if the kind needs judgements."""
     collection: Collection
     index: Path | None = None
     """The index's folder, if the kind has an index."""
     runs: Sequence[pl.DataFrame] = ()
-    """Ranked runs (qid, docno, rank, score), cut at the retriever's depth: its stages' or imported ones."""
+    """Ranked runs (qid, docno, rank, score) of its stages, or imported runs, cut at the retriever's depth."""
     threads: int = 1
-    """CPU threads."""
+    """Number of CPU threads."""
     answers: Sequence[tuple[Path, dict[str, Any]]] = ()
-    """Answer files that it reads, each with the values in its name."""
+    """The answer files that it reads, each with the values in its name."""
     name: str = ""
     """The retriever's name."""
     brought: Sequence[BroughtPassage] = ()
-    """Passages that the dataset's collection lacks; ``collection`` has their texts here."""
+    """Passages that the dataset's collection lacks. Here, ``collection`` includes their texts."""
 
     @property
     def index_folder(self) -> Path:
@@ -50,33 +50,34 @@ class RunTask:
 
 
 class Retriever(Kind):
-    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, it cuts the run."""
+    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, runs are cut
+    there."""
 
     needs_qrels: ClassVar[bool] = False
-    """Whether the run depends on the judgements."""
+    """Whether the run depends on judgements."""
     threads: ClassVar[int] = 1
-    """CPU threads for the job that makes its run.
+    """Number of CPU threads for the job that produces its run.
 
-    On two cores, a job with two threads waits while engines start, and these then can't answer its prompts."""
+    On two cores, a job with two threads has to wait while engines start, and they then can't answer its prompts."""
     searches_every_query: ClassVar[bool] = True
-    """Whether the kind searches for every query, so that a query without results counts as a failed search."""
+    """Whether the kind searches for every query, so that a query without results is a failed search."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Rank passages for each query.
 
         Args:
-            task: Queries, collection and other data.
+            task: The queries, collection and other data.
 
         Returns:
-            Columns qid, docno and score, in any order; higher scores rank first.
+            Columns qid, docno and score, with rows in any order. Higher scores rank first.
         """
         raise NotImplementedError
 
     def stages(self) -> list[tuple[str, str]]:
-        """List the retrievers whose runs it uses.
+        """List the retrievers whose runs this one uses.
 
         Returns:
-            Pairs: the key that names the retriever, and its name; by default there are none.
+            Pairs of the key that names a retriever and that retriever's name; none by default.
         """
         return []
 
@@ -87,50 +88,50 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; by default there are none.
+            Their paths; none by default.
         """
         return []
 
     def brought(self, dataset: str) -> list[str]:
-        """List your files with passages that the collection lacks but the run may have.
+        """List the user's files with passages that may be in the run although the collection lacks them.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Their paths; by default there are none.
+            Their paths; none by default.
         """
         return []
 
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
-        """Set the scores that order an imported run.
+        """Set the scores by which an imported run is ranked.
 
         Args:
-            ranks: The run file's rows; columns qid, docno, score, given (the file's ranks).
-            place: The file, for messages.
-            name: The retriever's name, for messages.
+            ranks: The run file's rows, with columns qid, docno, score and given (the ranks in the file).
+            place: The file's name in messages.
+            name: The retriever's name in messages.
 
         Returns:
-            The rows with the scores to rank by; by default unchanged.
+            The rows with the scores to rank by; unchanged by default.
         """
         return ranks
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """List the answer files that it reads.
+        """List the answer files that the retriever reads.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in its name; by default there are none.
+            Each path with the values in its name; none by default.
         """
         return []
 
     def index_definition(self) -> dict[str, Any] | None:
-        """List the keys that determine its index.
+        """Return the keys that determine the retriever's index.
 
         Returns:
-            Their values, with the engine's name under ``index``; None if it has no index.
+            The keys' values, plus the engine's name under ``index``; None if the retriever has no index.
         """
         return None
 
@@ -142,7 +143,7 @@ class Retriever(Kind):
             definition: The index definition.
 
         Returns:
-            Plain values, keyed by name; by default the definition itself.
+            Plain values by name; by default the definition itself.
         """
         return dict(definition)
 
@@ -153,13 +154,13 @@ class Retriever(Kind):
         Args:
             collection: The passages to index.
             definition: The index definition.
-            path: The new folder for the index.
-            threads: CPU threads.
+            path: A new folder for the index.
+            threads: Number of CPU threads.
         """
         raise NotImplementedError
 
     def processing(self) -> dict[str, object] | None:
-        """Look up the processor that changes its stage's passages.
+        """Return the processor that changes the passages of the retriever's stage.
 
         Returns:
             The processor's definition; None if there is none.
@@ -167,38 +168,38 @@ class Retriever(Kind):
         return None
 
     def dose(self) -> tuple[int, str] | None:
-        """Describe contexts that have a fixed number of relevant passages by design.
+        """Describe contexts if they have a fixed number of relevant passages by design.
 
         Returns:
-            That number, and what the other passages are; None if the number varies.
+            The number of relevant passages and what the other passages are; None if the number varies.
         """
         return None
 
     def uses_terrier(self) -> bool:
-        """Check whether it runs on Terrier, whose jars PyTerrier downloads.
+        """Check whether the retriever runs on Terrier, whose jars PyTerrier downloads.
 
         Returns:
-            True if it does; False by default.
+            Whether it does; False by default.
         """
         return False
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count parts of the queries that it doesn't read, for the report.
+        """Count queries that the retriever can't fully read, for the report.
 
         Args:
-            queries: Columns qid, query.
+            queries: Columns qid and query.
 
         Returns:
-            Mappings with ``what`` and ``count``; by default there are none.
+            Mappings with ``what`` and ``count``; none by default.
         """
         return []
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Make the error for a run without results.
+        """Create the error for a run without results.
 
         Args:
-            place: The kind, as the message's beginning.
-            runs: The run files that it read.
+            place: The kind, which the message begins with.
+            runs: The run files that the retriever read.
 
         Returns:
             The error, for the caller to raise.
@@ -207,17 +208,17 @@ class Retriever(Kind):
 
 
 class Bringing(Retriever):
-    """A retriever whose run may have passages that the collection lacks."""
+    """A retriever whose run may contain passages that the collection lacks."""
 
     passages: DatasetFile | None = Field(
         None,
-        description="A file of passages that the collection lacks, used only in contexts: JSON lines of "
-        '`{"doc_id": …, "text": …}`, plain or compressed. They are not indexed, and count as unjudged. '
-        "`{dataset}` is replaced by the dataset's name.",
+        description='File with passages that the collection lacks: JSON Lines of `{"doc_id": …, "text": …}`, '
+        "plain or compressed. They are only used in contexts, aren't indexed and count as unjudged. `{dataset}` is "
+        "replaced with the dataset's name.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset in the grid has a file, if the key is set."""
+        """If the key is set, check that every dataset in the grid has a file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             for path in self.brought(dataset):
@@ -225,7 +226,7 @@ class Bringing(Retriever):
                     raise InputError(place + ".passages'", f"no file {study.folder / path}", "JSON lines of passages")
 
     def brought(self, dataset: str) -> list[str]:
-        """Return the dataset's file, if the key is set."""
+        """If the key is set, return the dataset's file."""
         return [] if self.passages is None else [file_of(self.passages, dataset)]
 
 
@@ -233,7 +234,7 @@ RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 
 def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Return ``names`` and the retrievers that they need, sorted. Raises InputError for unknown names and cycles."""
+    """Return the sorted ``names`` and the retrievers they depend on. Raises InputError for unknown names and cycles."""
     all_names: set[str] = set()
     for name in names:
         all_names |= _below(name, catalogue, [])

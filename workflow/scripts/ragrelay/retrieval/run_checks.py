@@ -1,8 +1,8 @@
-"""Check imported run files and measures before any engine starts, each version of a file once per dataset.
+"""Check imported run files and measures before any engine starts; each version of a file is checked once per dataset.
 
-The job that prepares a dataset checks them. A file that is added or changed later, and a measure that is added, are
-checked at the next start. No job's inputs depend on the set of run files, so that adding or removing one reruns no
-other retriever.
+The job that prepares a dataset checks them. Files that are added or changed later, and measures added later, are
+checked at the next start. No job's inputs depend on which run files there are, so adding or removing one doesn't rerun
+other retrievers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.trec import check_run
 
 VERSION = 2
-"""Counts up when a check refuses more, so that files are checked again."""
+"""Increase this when a check becomes stricter, so that files are checked again."""
 Run = Mapping[str, Any]
-"""An imported run: the ``path`` of its file, the ``name`` and ``definition`` of its retriever, and its files of
-``passages`` that the collection lacks."""
+"""An imported run: the ``path`` of its file, its retriever's ``name`` and ``definition``, and its files of ``passages``
+that the collection lacks."""
 
 
 def check_joined(
@@ -36,9 +36,9 @@ def check_joined(
     cache_dir: str | Path,
     opened: Callable[[Mapping[str, object]], Collection] | None = None,
 ) -> None:
-    """Check the unchecked run files and measures of a prepared ``dataset`` (its definition).
+    """Check those run files and measures of a prepared ``dataset`` (a definition) that haven't been checked yet.
 
-    ``opened`` opens its collection in another way. Raises as check_runs and check_measures do.
+    ``opened``: another way to open its collection. Raises the errors of check_runs and check_measures.
     """
     marks = [_run_mark(run, dataset, cache_dir) for run in runs]
     if limits := highest_labels(measures):
@@ -58,7 +58,7 @@ def check_runs(
     collection: Collection,
     cache_dir: str | Path,
 ) -> None:
-    """Check the run files of ``runs`` against a dataset's judged ``queries`` (qid) and ``collection``, each once.
+    """Check the files in ``runs`` against a dataset's judged ``queries`` (qid) and its ``collection``, each once.
 
     Raises InputError for the first unusable file (see check_run).
     """
@@ -73,9 +73,9 @@ def check_runs(
 def check_measures(
     measures: Sequence[str], dataset: Mapping[str, object], qrels: pl.DataFrame, cache_dir: str | Path
 ) -> None:
-    """Check that the providers of ``measures`` take the labels of a dataset's judgements ``qrels`` (label), once.
+    """Check, once, that the providers of ``measures`` accept the labels in a dataset's ``qrels`` (label).
 
-    Raises InputError for the first that does not.
+    Raises InputError for the first one that doesn't.
     """
     limits = highest_labels(measures)
     mark = _measures_mark(limits, dataset, cache_dir)
@@ -90,14 +90,14 @@ def _write(checked: Mapping[str, object], mark: Path) -> None:
 
 
 def _run_mark(run: Run, dataset: Mapping[str, object], cache_dir: str | Path) -> Path:
-    """Return the file that records that this run file was checked against the dataset's present files."""
+    """Return the file that records that this run file was checked against the dataset's current files."""
     return _mark(
         [Path(run["path"]), *map(Path, run["passages"])], [dict(run["definition"]), dict(dataset)], dataset, cache_dir
     )
 
 
 def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, object], cache_dir: str | Path) -> Path:
-    """Return the file that records that these limits were checked against the dataset's present files."""
+    """Return the file that records that these limits were checked against the dataset's current files."""
     return _mark([], [dict(limits), dict(dataset)], dataset, cache_dir)
 
 

@@ -1,7 +1,8 @@
-"""Index and search with BM25 by Terrier through PyTerrier (Macdonald et al., CIKM 2021), with its query expansions.
+"""Index and search with BM25 and query expansion using Terrier, through PyTerrier (Macdonald et al., CIKM 2021).
 
-Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PYTERRIER_HOME, by default
-``~/.pyterrier``). Their versions are fixed here: otherwise PyTerrier asks Maven Central for the newest at each start.
+Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PYTERRIER_HOME, ``~/.pyterrier`` by
+default). Their versions are pinned here, because PyTerrier would otherwise ask Maven Central for the latest ones at
+each start.
 """
 
 import functools
@@ -16,13 +17,14 @@ from ragrelay.collection.base import Collection
 from ragrelay.retrieval.frames import as_queries, as_run
 
 VERSION, HELPER_VERSION = "5.11", "0.0.8"
-LONGEST_DOCNO = 64  # bytes; Terrier's table of docnos has rows of a fixed length
+LONGEST_DOCNO = 64  # bytes, because Terrier's docno table has rows of fixed length
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords, in the corpus's order.
+    """Index ``collection`` in the folder ``path`` with the definition's stemmer and stopwords, in corpus order.
 
-    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is not used, since several shuffle the corpus.
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because multiple threads would
+    shuffle the corpus.
     """
     pt = started()
     indexer = pt.terrier.TerrierIndex(path).indexer(
@@ -32,10 +34,10 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; return qid, docno, score.
+    """Run BM25, optionally with expansion, for ``queries`` (qid, query) on ``index``, and return qid, docno and score.
 
-    Punctuation is removed from queries first, since Terrier's query language has operators. A query without a word has
-    no row. ``threads`` is not used, since PyTerrier calls its own threads experimental.
+    Punctuation is removed from queries, because Terrier's query language has operators. A query without words gets no
+    row. ``threads`` is unused, because PyTerrier calls its own threading experimental.
     """
     pt = started()
     topics = pt.rewrite.tokenise()(as_queries(queries))
@@ -47,7 +49,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens of ``text``, as of passages and queries: runs of ASCII letters and digits."""
+    """Return the tokens in ``text``, which (in passages and queries alike) are runs of ASCII letters and digits."""
     tokens: list[str] = list(_tokeniser().getTokens(text))
     return tokens
 
@@ -58,7 +60,8 @@ def _tokeniser() -> Any:
 
 
 def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:
-    """Return RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
+    """Return the transformer for RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS
+    2002)."""
     feedback = {"fb_docs": settings["feedback_passages"], "fb_terms": settings["feedback_terms"]}
     if settings["expansion"] == "rm3":
         return index.rm3(fb_lambda=settings["original_weight"], **feedback)
@@ -66,7 +69,7 @@ def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def started() -> Any:
-    """Return PyTerrier after starting Java. Raises InputError without Java or if a jar is not available."""
+    """Start Java and return PyTerrier. Raises InputError if Java is missing or a jar is unavailable."""
     import pyterrier as pt
 
     if not pt.java.started():

@@ -1,4 +1,4 @@
-"""Read and check TREC runs, sort them in trec_eval's order, and write them with ranks from 1 and a metadata header."""
+"""Read and check TREC runs, sort them like trec_eval, and write them with ranks from 1 and a metadata header."""
 
 import gzip
 import logging
@@ -21,28 +21,28 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, needed
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
 GREATEST = 3.4028235e38
-"""The largest number in single precision."""
+"""The largest single-precision number."""
 log = logging.getLogger(__name__)
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 ASKED = "the retriever's key ranked_by says whether ranks or scores are meant"
-"""The warning where ranks and scores disagree."""
+"""The warning for files whose ranks and scores disagree."""
 STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
-"""Keys that name other retrievers, and their names in ir_metadata's schema."""
+"""Keys that name other retrievers, each with its name in ir_metadata's schema."""
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
-    """Read a TREC run file (qid, Q0, docno, rank, score, tag), plain or .gz, into qid, docno, score in file order.
+    """Read a plain or gzipped TREC run file (qid, Q0, docno, rank, score, tag) as qid, docno and score, in file order.
 
-    Skips comments at its beginning, such as a header of ir_metadata. Raises InputError as read_ranks does.
+    Skips comments at the beginning, such as an ir_metadata header. Raises the errors of read_ranks.
     """
     return read_ranks(path).drop("given")
 
 
 def read_ranks(path: str | Path) -> pl.DataFrame:
-    """Read as read_run does, with the file's rank column as text: given.
+    """Like read_run, but with an additional column ``given``: the file's ranks as strings.
 
-    Raises InputError with the line for wrong columns, ids with an invisible character, a score that trec_eval would
-    read as another number, or a repeated docno of a query.
+    Raises InputError with the line number for wrong columns, ids with invisible characters, scores that trec_eval would
+    read differently, and docnos that are repeated within a query.
     """
     path, rows = Path(path), []
     seen: dict[tuple[str, str], int] = {}
@@ -53,7 +53,7 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
             score = float(text)
         except ValueError:
             score = math.nan
-        # Python also reads 1_000 and digits of other scripts. trec_eval stops there, and has single precision.
+        # Python also accepts 1_000 and digits from other scripts. trec_eval stops at these, and uses single precision.
         if not abs(score) <= GREATEST or not text.isascii() or "_" in text:
             raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number as trec_eval reads it")
         if (qid, docno) in seen:
@@ -70,11 +70,11 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 def check_run(
     path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, object], name: str
 ) -> None:
-    """Read an imported run file of the retriever ``name`` as its kind does, and check that it belongs to this dataset.
+    """Read a run file the way the retriever ``name`` does, and check that the file belongs to this dataset.
 
-    Also raises InputError if qids and docnos are exchanged, if it has no result for any of ``queries``, or no docno
-    with a text in ``collection``. Reports the counts of count_doubts in the log, those with a warning on the terminal
-    too.
+    In addition, raises InputError if qids and docnos are swapped, if there are no results for any of ``queries``, or if
+    no docno has a text in ``collection``. Logs the counts from count_doubts; those with a warning also go to the
+    terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -88,7 +88,7 @@ def check_run(
     if run.is_empty():
         raise InputError(path, "no result for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
-    # Best ranks first: one look-up is enough unless something is wrong.
+    # Best ranks first, so that one lookup is enough unless something is wrong.
     slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
     if not any(collection.texts(part.to_list()) for part in slices):
         raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
@@ -97,11 +97,11 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Return counts (what, count, maybe warning) of what is doubtful in a usable run file, as read by read_ranks.
+    """Count (what, count, optional warning) what looks doubtful in a usable run file, as read by read_ranks.
 
-    Counted are lines for queries other than ``queries`` (qid), and queries whose ranks differ although all scores are
-    equal, or of which a score rises with the rank. The latter have a warning: what a reader must know; but none if the
-    retriever's ``definition`` says what orders its results.
+    Counts lines for queries that aren't in ``queries`` (qid), and queries whose ranks differ although all scores are
+    equal, or in which a score rises with the rank. Queries are counted, with a warning, unless the retriever's
+    ``definition`` says what its results are sorted by.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -120,10 +120,11 @@ def count_doubts(
 def count_ties(
     run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None
 ) -> list[dict[str, object]]:
-    """Count ``queries`` (qid) in which ties put other passages into the first k, one of ``ks``, than the ranks say.
+    """Count the ``queries`` (qid) in which ties change which passages are in the top k, for any k in ``ks``.
 
-    ``run``: as read by read_ranks. ``meant``: the key ranked_by; with ranks or scores, nothing is counted. A query
-    counts if its ranks are whole numbers, each once, and its scores neither rise with the rank nor are all equal.
+    The top k by score is compared with the top k by rank. ``run``: as read by read_ranks. ``meant``: the value of
+    ranked_by; with ranks or scores, nothing is counted. Only queries are considered whose ranks are distinct whole
+    numbers and whose scores neither rise with the rank nor are all equal.
     """
     if meant in ("ranks", "scores"):
         return []
@@ -146,16 +147,17 @@ def count_ties(
 
 
 def rank_number() -> pl.Expr:
-    """Return the column ``given`` of a run's ranks as numbers, such as 1.0 and 01; null for one that is no number."""
+    """Return a run's ranks (column ``given``, with values such as 1.0 or 01) as numbers; null if one isn't a number."""
     number = pl.col("given").cast(pl.Float64, strict=False)
     return pl.when(number.is_finite()).then(number)
 
 
 def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
-    """Compare scores with ranks: qid, ranked, scores (different ones), rises and falls of the score to the next rank.
+    """Count, per query, distinct scores and how often the score rises or falls from one rank to the next.
 
-    ``run`` has qid, given (the rank as text), score. Queries with one result have no row. If ``ranked`` is false, the
-    query's ranks are all equal or not all numbers: its results then are in the order of their lines.
+    ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores, rises and falls; queries with
+    a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and its results
+    are in line order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
     several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()
@@ -177,10 +179,11 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if in most queries of ``run`` (qid, given, score) the scores rise with the rank.
+    """Raise InputError if the scores in ``run`` (qid, given, score) rise with the rank in most queries.
 
-    They do in a query where the score rises from a rank to the next more often than it falls. Nine in ten queries
-    without ranks must rise from line to line, since lines need not be in the order of the ranking.
+    That is the case in a query if the score rises from one rank to the next more often than it falls. Among queries
+    without usable ranks, the scores must rise from line to line in more than nine in ten, because lines may be in any
+    order.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
     for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
@@ -191,7 +194,8 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if in most queries of ``run`` docnos or scores count the results, as only ranks should."""
+    """Raise InputError if, in most queries of ``run``, the docnos or scores number the results, as only ranks
+    should."""
     numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
     counted = numbers.group_by("qid").agg(
         pl.len(), docno=_counts("number"), score=_counts("score"),
@@ -208,7 +212,7 @@ def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
-    """Raise InputError if docnos of ``run`` are qids of ``queries``, and more often than its qids are."""
+    """Raise InputError if the docnos in ``run`` are qids in ``queries`` more often than its qids are."""
     (of_qids, in_qids), (of_docnos, in_docnos) = (
         (run[column].is_in(queries["qid"].implode()).sum() / max(run.height, 1),
          run.with_columns(rank=rank_number()).group_by(column).agg(of=_counts("rank"))["of"].sum())
@@ -220,24 +224,24 @@ def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
 
 
 def _counts(column: str) -> pl.Expr:
-    """Return whether the values of several results are the whole numbers from 0 or 1 on, in any order."""
+    """Return whether the values are the consecutive whole numbers starting at 0 or 1, in any order."""
     values = pl.col(column)
     whole = values.is_not_null().all() & (values.floor() == values).all() & (values.n_unique() == pl.len())
     return whole & (pl.len() > 1) & values.min().is_between(0, 1) & (values.max() - values.min() == pl.len() - 1)
 
 
 def without_identical_ids(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return ``rows`` (qid, docno) without those in which a passage has the id of its query."""
+    """Drop the rows (qid, docno) in which a passage has the same id as its query."""
     return rows.filter(pl.col("qid") != pl.col("docno"))
 
 
 def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
-    """Sort ``run`` (qid, docno, score) in trec_eval's order, add a rank from 1; queries in the order of ``queries``.
+    """Sort ``run`` (qid, docno, score) like trec_eval and add ranks from 1, with queries in the order of ``queries``.
 
-    trec_eval ignores a run's ranks. It sorts by score as float32, descending, and breaks ties by docno, descending.
+    trec_eval ignores a run's ranks. It sorts by score (as float32) and then by docno, both in descending order.
     """
     order = queries.select("qid").with_row_index("place")
-    # Polars compares docnos byte by byte, as strcmp does.
+    # Polars compares docnos byte by byte, like strcmp.
     return (
         run.join(order, on="qid")
         .with_columns(single=pl.col("score").cast(pl.Float32))
@@ -248,9 +252,9 @@ def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[str] = ()) -> None:
-    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file, the same bytes for the same run.
+    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file. Equal runs give equal bytes.
 
-    ``header``: lines of comments to begin with.
+    ``header``: comment lines to begin the file with.
     """
     rows = (f"{qid} Q0 {docno} {rank} {score!r} {tag}" for qid, docno, rank, score in run.iter_rows())
     lines = (f"{line}\n" for line in chain(header, rows))
@@ -262,10 +266,11 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
+    """Describe the method and data behind the run of the retriever ``name`` on ``dataset``, which ``source`` defines.
 
-    ``retrievers``: definitions by name. The method has an entry per retriever on which the run depends, itself last. A
-    run made without human input is ``automatic``; for imported runs and runs from judgements this is unknown.
+    ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
+    retriever itself last. Runs produced without human input are ``automatic``; for imported runs and runs based on
+    judgements, this is unknown.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]
@@ -288,7 +293,7 @@ def _stage(name: str, definition: Mapping[str, object], kind: Retriever) -> dict
 
 
 def header(described: Mapping[str, object], tag: str) -> list[str]:
-    """Return the lines of a header with ``described``, the run's ``tag`` and this package's version."""
+    """Return the header's lines, with ``described``, the run's ``tag`` and ragrelay's version."""
     libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
     content = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
     lines = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=2**20).splitlines()

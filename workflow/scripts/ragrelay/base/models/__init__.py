@@ -1,1 +1,1 @@
-"""Locate and check models: packaged, in a local folder, or on a hub."""
+"""Locate and check models, whether in a package, in a local folder or on a hub."""

@@ -1,4 +1,4 @@
-"""Give vLLM its arguments for LoRA adapters (Hu et al., LoRA, ICLR 2022)."""
+"""Build vLLM's arguments for LoRA adapters (Hu et al., LoRA, ICLR 2022)."""
 
 from pathlib import Path
 from typing import get_args
@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def adapter_path(generator: GeneratorEntry) -> Path:
-    """Return the adapter's folder. A hub's adapter is downloaded at its revision."""
+    """Return the adapter's folder. An adapter on a hub is downloaded at its revision."""
     if is_local(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
@@ -21,7 +21,7 @@ def adapter_path(generator: GeneratorEntry) -> Path:
 
 
 def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
-    """Return vLLM's engine arguments for the generator's adapter; none without an adapter."""
+    """Return vLLM's engine arguments for the generator's adapter; empty if it has none."""
     if "adapter" not in generator:
         return {}
     from vllm.config.lora import MaxLoRARanks
@@ -35,7 +35,7 @@ def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
 
 
 def adapter_request(generator: GeneratorEntry) -> object:
-    """Return the adapter argument of every request to vLLM; None without an adapter."""
+    """Return the adapter argument for each request to vLLM; None if there is no adapter."""
     if "adapter" not in generator:
         return None
     from vllm.lora.request import LoRARequest

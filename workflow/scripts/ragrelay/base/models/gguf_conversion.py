@@ -1,4 +1,4 @@
-"""Convert GGUF files to the form that vLLM loads, once per file and number type, into the cache."""
+"""Convert GGUF files into the format that vLLM loads, and cache the result for each file and dtype."""
 
 import logging
 import shutil
@@ -23,16 +23,16 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 log = logging.getLogger(__name__)
 
 VERSION = 2
-"""Counts up when a conversion gives other tensors or another tokenizer."""
+"""Increase this when conversion changes the tensors or the tokenizer."""
 KEY = "converted"
-"""Key of a generator's definition in jobs with the conversion of its GGUF file. It is no key of the configuration."""
+"""The key under which jobs find how a generator's GGUF file is converted. It isn't a configuration key."""
 EXPECTED = "another quantisation of the model, or the model's own folder"
 
 
 def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, Any] | None:
-    """Return how the GGUF file of a generator's ``definition`` is converted; None if its model is no such file.
+    """Return how the GGUF file in a generator's ``definition`` is converted; None if its model isn't a GGUF file.
 
-    path (below ``cache_dir``), model, revision, dtype (by default bfloat16), tokenizer (None: the file's own).
+    Keys: path (in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None for the file's own).
     """
     if not is_gguf_model(definition["model"]):
         return None
@@ -49,9 +49,9 @@ def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, A
 
 
 def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] = "model") -> tuple[str, str | None]:
-    """Return argument and revision for ``from_pretrained`` of a generator's ``part``, `model` or `tokenizer`.
+    """Return the name and revision that ``from_pretrained`` needs for a generator's `model` or `tokenizer` (``part``).
 
-    Both are in the conversion of a GGUF file, which is made again if it is damaged or missing.
+    For a GGUF file, both parts are in its conversion, which is repeated if it is damaged or missing.
     """
     if KEY in generator:
         convert_model(generator[KEY])  # type: ignore[literal-required]
@@ -60,10 +60,10 @@ def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] 
 
 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
-    """Convert a GGUF file as ``wanted`` (see conversion), unless the cache has it; return a receipt.
+    """Convert a GGUF file as ``wanted`` (see conversion), unless the result is cached, and return a receipt.
 
-    The folder is written under a temporary name and renamed, so that no job sees half of one. If two jobs convert the
-    same file, the first rename wins. Raises InputError if the file can't be converted.
+    The folder is written under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs
+    convert the same file, the first to rename wins. Raises InputError if the file can't be converted.
     """
     began, folder = time.monotonic(), Path(wanted["path"])
     place = f"generator model {wanted['model']!r}"
@@ -92,7 +92,8 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
 def _convert(
     source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str
 ) -> dict[str, object]:
-    """Write weights, configuration and tokenizer of the GGUF file ``source`` into ``folder``; describe them."""
+    """Write the weights, configuration and tokenizer of the GGUF file ``source`` to ``folder``; return a
+    description."""
     import torch
     from huggingface_hub import save_torch_state_dict
     from transformers import AutoModelForCausalLM, GgufConfig
@@ -106,18 +107,19 @@ def _convert(
             quantization_config=GgufConfig(gguf_file=source.name, dequantize=True),
             output_loading_info=True,
         )
-    except Exception as error:  # whatever transformers raises for a file that it can't convert
+    except Exception as error:  # transformers may raise anything for a file that it can't convert
         raise _refused(place, source, error) from error
-    # transformers fills what is missing with random numbers, and only logs it.
+    # transformers fills missing tensors with random numbers and only logs that.
     for what in ("missing_keys", "mismatched_keys", "unexpected_keys", "error_msgs"):
         if loaded.get(what):
             found = (
                 f"{source}, of which transformers says {what.replace('_', ' ')}: {sorted(map(str, loaded[what]))[0]}"
             )
             raise InputError(place, found, EXPECTED)
-    # Of tied tensors vLLM reads the one that others are tied to, as transformers itself writes it.
+    # If tensors are tied, keep only the one the others are tied to: vLLM reads that one, and transformers writes it
+    # too.
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in model.all_tied_weights_keys}
-    # Of an unproven architecture, transformers leaves out tensors that it doesn't know without a word.
+    # For unproven architectures, transformers silently drops tensors that it doesn't know.
     if header.architecture not in PROVEN and len(header.types) > len(state):
         found = f"{len(header.types)} tensors in {source}, of which transformers reads {len(state)}"
         raise InputError(place, found, "a file whose tensors transformers can all read, or the model's own folder")
@@ -136,7 +138,7 @@ def _convert(
     if wanted["tokenizer"] is None and ends:
         write_json({"eos_token_id": list(dict.fromkeys(ends))}, folder / "generation_config.json")
     save_torch_state_dict(state, folder)
-    # safetensors writes them for one user alone; others' jobs read the cache, too.
+    # safetensors makes its files readable for one user only, but other users' jobs read the cache too.
     for file in folder.glob("*.safetensors"):
         shutil.copymode(folder / "config.json", file)
     return {
@@ -149,7 +151,8 @@ def _convert(
 
 
 def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], place: str) -> Any:
-    """Return the file's tokenizer, with a BOS before texts if the file says so; or the one that is ``wanted``."""
+    """Return the tokenizer in ``wanted`` or, by default, the file's own, which starts texts with a BOS if the file says
+    so."""
     from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
     from tokenizers.processors import TemplateProcessing
     from transformers import AutoTokenizer
@@ -161,7 +164,7 @@ def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], plac
         if other is not None:
             return AutoTokenizer.from_pretrained(model_path(other))
         tokenizer: Any = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
-    except Exception as error:  # whatever transformers raises for a tokenizer that it can't build
+    except Exception as error:  # transformers may raise anything for a tokenizer that it can't build
         raise _refused(place, other or source, error) from error
     if header.values.get("tokenizer.ggml.model") == "gpt2":
         tokenizer.backend_tokenizer.model.ignore_merges = split_of(header) in AS_LLAMA3

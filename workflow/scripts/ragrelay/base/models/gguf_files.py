@@ -1,7 +1,7 @@
-"""Read and check the header of a GGUF file, the format of llama.cpp, which has a model's weights and its tokenizer.
+"""Read and check the header of a GGUF file, llama.cpp's format for a model's weights and tokenizer.
 
-The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The package gguf reads it too, but takes seconds
-for a vocabulary, and every start of a study reads the header.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The package gguf reads it too, but takes seconds for
+a vocabulary, which is too slow because every start of a study reads the header.
 """
 
 import functools
@@ -18,10 +18,10 @@ VERSIONS = (2, 3)
 SCALARS = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
 }  # fmt: skip
-"""Formats of struct by the file's numbers of types."""
+"""The struct format for each type number in the file."""
 TEXT, LIST = 8, 9
 CONTROL, USER_DEFINED = 3, 4
-"""Types of tokens that texts are searched for; the first are special ones."""
+"""Token types that are matched in texts before tokenization. The first is the type of special tokens."""
 TENSOR_TYPES = {
     0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
     7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 40), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110),
@@ -32,62 +32,62 @@ TENSOR_TYPES = {
     29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
     40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
 }  # fmt: skip
-"""Types of tensors by ggml's numbers: name, values in a block, bytes of a block (gguf 0.19.0, constants.py)."""
+"""Tensor types by ggml's number: name, values per block, bytes per block (gguf 0.19.0, constants.py)."""
 LONGEST_TEXT = 1 << 28
 MOST_ITEMS = 1 << 28
 COMPLETE = "a complete GGUF file; copy or download it again"
 ENDS = ("eos", "eot", "eom")
-"""Tokens that end an answer, by llama.cpp's names."""
+"""Tokens that end an answer, as llama.cpp names them."""
 
 
 def is_gguf(name: str | Path) -> bool:
-    """Return whether ``name`` is that of a GGUF file."""
+    """Return whether ``name`` is a GGUF file's name."""
     return str(name).lower().endswith(SUFFIX)
 
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What a GGUF file says of its model: ``values`` by key, and each tensor's type as a number of ggml."""
+    """What a GGUF file says about its model: ``values`` by key, and each tensor's type as ggml's number."""
 
     values: dict[str, Any]
     types: dict[str, int]
 
     @property
     def architecture(self) -> str:
-        """The name of the model's architecture, as llama.cpp has it."""
+        """llama.cpp's name for the model's architecture."""
         return str(self.values.get("general.architecture"))
 
     @property
     def window(self) -> int | None:
-        """The number of positions; None if the file does not say."""
+        """The number of positions; None if the file doesn't say."""
         length = self.values.get(f"{self.architecture}.context_length")
         return length if type(length) is int else None
 
     @property
     def tokens(self) -> list[str]:
-        """The vocabulary, empty if the file has none."""
+        """The vocabulary; empty if the file has none."""
         return list(self.values.get("tokenizer.ggml.tokens") or [])
 
     @property
     def added_tokens(self) -> dict[str, bool]:
-        """The tokens that texts are searched for, and whether each is special."""
+        """The tokens that are matched in texts before tokenization, each with whether it is special."""
         types = self.values.get("tokenizer.ggml.token_type") or []
         typed = zip(self.tokens, types, strict=False)
         return {token: kind == CONTROL for token, kind in typed if kind in (CONTROL, USER_DEFINED)}
 
     @property
     def chat_template(self) -> str:
-        """The chat template, empty if there is none."""
+        """The chat template; empty if there is none."""
         return str(self.values.get("tokenizer.chat_template") or "")
 
     def token_id(self, name: str) -> int | None:
-        """Return the id of the token ``name`` (bos, eos, …); None if the file does not say."""
+        """Return the id of the token ``name`` (bos, eos, …); None if the file doesn't say."""
         value = self.values.get(f"tokenizer.ggml.{name}_token_id")
         return value if type(value) is int else None
 
 
 def gguf_header(path: Path) -> GgufHeader:
-    """Return the header of the file ``path``. Raises InputError if it is no GGUF file, or a cut one."""
+    """Read a file's header. Raises InputError if it isn't a GGUF file or is truncated."""
     try:
         state = path.stat()
     except FileNotFoundError:

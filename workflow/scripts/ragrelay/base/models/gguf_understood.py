@@ -1,7 +1,7 @@
-"""List the keys and tensors of GGUF files that a conversion carries over, and refuse files with others.
+"""List the keys and tensors of GGUF files that a conversion preserves, and reject files with others.
 
-llama.cpp reads a model's function from its architecture's keys, the tokenizer's keys, and tensors. Other keys, such as
-``general`` and ``quantize``, describe the file.
+What a model computes depends on its architecture's keys, its tokenizer's keys and its tensors. Other keys, such as
+``general`` and ``quantize``, only describe the file.
 """
 
 import re
@@ -12,18 +12,18 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.models.gguf_files import GgufHeader
 
 PROVEN = ("llama",)
-"""Architectures whose converted tensors were compared with what the package gguf reads, and that answered here."""
+"""Architectures that we tested: converted tensors match what the package gguf reads, and the models answer."""
 REQUIRED = ("block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count",
             "attention.layer_norm_rms_epsilon")  # fmt: skip
 CARRIED = (*REQUIRED, "attention.head_count_kv", "rope.freq_base", "vocab_size")
-"""A Llama's keys."""
+"""The keys of a Llama."""
 WIDTHS = ("rope.dimension_count", "attention.key_length", "attention.value_length")
-"""Widths of a head, which have to be equal."""
+"""Head widths, which must all be equal."""
 TENSORS = re.compile(
     r"(?:token_embd|output_norm|output)\.weight"
     r"|blk\.(\d+)\.(?:attn_(?:q|k|v|output|norm)|ffn_(?:gate|up|down|norm))\.weight"
 )
-"""A Llama's tensors."""
+"""The tensors of a Llama."""
 NEUTRAL = {
     "rope.scaling.type": ("none", "linear"), "rope.scaling.factor": (0, 1), "rope.scaling.attn_factor": (1,),
     "rope.scale_linear": (1,), "expert_count": (0,), "expert_used_count": (0,), "attention.causal": (True,),
@@ -31,24 +31,24 @@ NEUTRAL = {
     "attn_logit_softcapping": (0,), "final_logit_softcapping": (0,), "use_parallel_residual": (False,),
     "pooling_type": (0,), "tensor_data_layout": ("Meta AI original pth",),
 }  # fmt: skip
-"""Values of an architecture's other keys that change nothing."""
+"""Values at which an architecture's other keys have no effect."""
 WITHOUT_EFFECT = ("rope.scaling.original_context_length", "rope.scaling.finetuned")
 TOKENIZER = ("model", "pre", "tokens", "token_type", "token_type_count", "merges", "scores", "add_bos_token")
 NEUTRAL_TOKENIZER = {"add_eos_token": (False,), "add_sep_token": (False,), "remove_extra_whitespaces": (False,),
                      "escape_whitespaces": (True,)}  # fmt: skip
 AS_LLAMA3 = ("llama-bpe", "llama3", "llama-v3", "tekken")
-"""Splits of texts with which llama.cpp takes a word that is a token as it is, and a BOS by default."""
+"""Pre-tokenizers with which llama.cpp doesn't split a word that is a token, and adds a BOS by default."""
 BY_DIGIT = ("smollm", "starcoder", "refact", "command-r")
-"""Splits that cut at each digit, then as GPT-2."""
+"""Pre-tokenizers that split at each digit and then like GPT-2."""
 SPLITS = ("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "qwen2", "deepseek-r1-qwen", *AS_LLAMA3, *BY_DIGIT)
-"""Splits of texts (``tokenizer.ggml.pre``) that a conversion has."""
+"""Pre-tokenizers (``tokenizer.ggml.pre``) that a conversion supports."""
 
 
 def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool) -> None:
     """Raise InputError for the first key or tensor of ``header`` that a conversion would lose.
 
-    ``tokenizer``: whether the file's own is used. Of architectures other than PROVEN only factors and scalings of
-    rotary positions are checked.
+    ``tokenizer``: whether the file's own tokenizer is used. For architectures not in PROVEN, only the factors and
+    scalings of rotary positions are checked.
     """
     lost = "a file without it, since a conversion would lose it, or the model's own folder"
     if found := _lost_key(header) or _lost_tensor(header):
@@ -58,13 +58,13 @@ def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool
 
 
 def adds_bos(header: GgufHeader) -> bool:
-    """Return whether llama.cpp begins texts with a BOS."""
+    """Return whether llama.cpp starts texts with a BOS."""
     by_default = header.values.get("tokenizer.ggml.model") == "llama" or split_of(header) in AS_LLAMA3
     return bool(header.values.get("tokenizer.ggml.add_bos_token", by_default))
 
 
 def split_of(header: GgufHeader) -> str:
-    """Return the name of the byte-level tokenizer's split of texts, empty if there is none."""
+    """Return the name of the byte-level tokenizer's pre-tokenizer; empty if there is none."""
     return str(header.values.get("tokenizer.ggml.pre", ""))
 
 

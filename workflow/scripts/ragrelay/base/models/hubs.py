@@ -1,4 +1,4 @@
-"""Download from hubs, and report what a job lacks, since jobs have no access to hubs."""
+"""Download from hubs, and report what is missing in jobs, which have no access to hubs."""
 
 import os
 import sys
@@ -12,13 +12,13 @@ from ragrelay.base.models.locations import PACKAGED, is_local, local_path, model
 
 FETCHED = "`snakemake prefetch` first, on a machine that can reach the hub"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
-"""A model, tokenizer or adapter has at least one of these files."""
+"""Every model, tokenizer or adapter has at least one of these files."""
 TCT_TOKENIZER = "bert-base-uncased"
-"""The tokenizer of pyterrier-dr's TCT-ColBERT, for every model."""
+"""The tokenizer that pyterrier-dr's TCT-ColBERT uses with any model."""
 
 
 def check_cached(name: str, revision: str | None, place: str) -> None:
-    """Raise InputError if hub access is off and a hub's model, tokenizer or adapter is not in the cache."""
+    """Raise InputError if hub access is off and a model, tokenizer or adapter from a hub isn't in the hub's cache."""
     if not on_hub(name) or not offline():
         return
     from huggingface_hub import try_to_load_from_cache
@@ -32,9 +32,10 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
-    """Return a model's config.json; empty if the model has none. If hub access is off, a hub's must be in the cache.
+    """Return a model's config.json; empty if it has none. If hub access is off, a hub's model must be in the hub's
+    cache.
 
-    Raises InputError if it is not available, or no JSON object.
+    Raises InputError if the file is unavailable or isn't a JSON object.
     """
     if not on_hub(model):
         return model_config(place, model)
@@ -44,7 +45,7 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 
 def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, object]:
-    """Return the config.json of a model that is here; empty if it has none or is only on a hub."""
+    """Return the config.json of a model on this machine; empty if it has none or if the model is only on a hub."""
     if local_path(model, folder) is None:
         from huggingface_hub import try_to_load_from_cache
 
@@ -54,12 +55,12 @@ def cached_description(model: str, revision: str | None, folder: Path) -> dict[s
 
 
 def on_hub(model: str) -> bool:
-    """Return whether ``model`` means a hub's id."""
+    """Return whether ``model`` is a hub id."""
     return model not in PACKAGED and not is_local(model)
 
 
 def hub_file(name: str) -> tuple[str, str]:
-    """Return the repository of a hub's id, and the GGUF file in it that ``name`` means; else empty text."""
+    """Split a hub id into its repository and the GGUF file in it, which is empty if ``name`` contains none."""
     if not is_gguf(name):
         return name, ""
     owner, repository, inside = name.split("/", 2)
@@ -67,14 +68,16 @@ def hub_file(name: str) -> tuple[str, str]:
 
 
 def offline() -> bool:
-    """Return whether hub access is off, as huggingface_hub reads it."""
+    """Return whether hub access is off, according to the variable that huggingface_hub reads."""
     return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Download a hub's repository to its cache (``HF_HOME``) and return the folder; of a GGUF file, the file.
+    """Download a repository to the hub's cache (``HF_HOME``) and return its folder, or the file if ``name`` is a GGUF
+    file.
 
-    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, with ``place``, if the download fails.
+    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if the download
+    fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars

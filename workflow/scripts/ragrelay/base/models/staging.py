@@ -1,6 +1,6 @@
-"""Copy a model to a node's own storage, once per node: config key ``stage_models``.
+"""Copy a model to a node's local storage, once per node (config key ``stage_models``).
 
-Like ``cache_mode``, the key reaches jobs through the environment. It is no param, since it changes no result.
+Like ``cache_mode``, the key reaches jobs through the environment. It isn't a param, because it doesn't affect results.
 """
 
 import fcntl
@@ -21,10 +21,10 @@ VARIABLE = "RAGRELAY_STAGE_MODELS"
 
 
 def staged_model(model: str, revision: str | None) -> str:
-    """Return a copy of ``model`` in the folder that VARIABLE names, or its original path if a copy is impossible.
+    """Return the path of a copy of ``model`` in the folder that VARIABLE names, or the original path if copying fails.
 
-    The first job of a node makes the copy; others that start meanwhile wait for it. Problems with the folder are only
-    logged, since the original model can be read.
+    The first job on a node copies the model; jobs that start in the meantime wait for it. Problems with the folder are
+    only logged, because the original model can still be read.
     """
     named = os.environ.get(VARIABLE, "")
     if not named:
@@ -44,7 +44,7 @@ def staged_model(model: str, revision: str | None) -> str:
 def _copied(source: Path, folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = folder.lstat()
-    # A node's storage is often writable by everyone: don't read another user's weights or follow a link.
+    # A node's storage is often world-writable, so don't read another user's weights or follow a link.
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(f"{folder}: others may write to it")
     files = sorted(path for path in source.rglob("*") if path.is_file())

@@ -1,1 +1,1 @@
-"""Define what several stages share: names, columns, orderings and measures."""
+"""Define what several stages share, such as names, columns, orderings and measures."""

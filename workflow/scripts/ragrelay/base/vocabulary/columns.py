@@ -1,4 +1,4 @@
-"""Declare result files' columns, each once, with its type, unit and meaning."""
+"""Declare each column in the result files once, with its type, unit and meaning."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,37 +17,36 @@ class Column(NamedTuple):
     about: str
     """The meaning of its values."""
     unit: str = ""
-    """Empty for names, texts and numbers without a unit."""
+    """The unit; empty for names, texts and numbers without one."""
     optional: bool = False
     """Whether some files lack the column."""
 
 
 Columns = Mapping[str, Column]
-"""Columns, keyed by name, in the file's order. A name such as ``{measure}`` stands for one column per name in the
-grid."""
+"""A file's columns by name, in order. A name such as ``{measure}`` stands for one column per measure in the grid."""
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Return types, keyed by name, without optional columns and names in braces."""
+    """Return the columns' types by name, without optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
 def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
-    """Read a CSV file with the types that you declared for its columns.
+    """Read a CSV file with the declared column types.
 
     Args:
         path: The file.
-        columns: Declared columns, keyed by name; other columns keep the types that polars infers.
+        columns: The declared columns by name. Other columns keep the types that polars infers.
 
     Returns:
-        The table, with all columns in the file.
+        The table with all of the file's columns.
     """
     known = {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
     return pl.read_csv(path, schema_overrides=known)
 
 
 def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
-    """Read and concatenate CSV files with only the declared ``columns``, in their types."""
+    """Read and concatenate CSV files, keeping only the declared ``columns`` with their types."""
     schema = schema_of(columns)
     frames = [read_table(path, columns).select(*schema) for path in paths]
     return pl.concat([pl.DataFrame(schema=schema), *frames])
@@ -57,7 +56,7 @@ def text(about: str) -> Column:
     """Declare a text column.
 
     Args:
-        about: The meaning of its values.
+        about: What its values mean.
 
     Returns:
         The column, with polars' type String.
@@ -69,8 +68,8 @@ def integer(about: str, unit: str = "") -> Column:
     """Declare an integer column.
 
     Args:
-        about: The meaning of its values.
-        unit: Its values' unit; empty if they have none.
+        about: What its values mean.
+        unit: The values' unit; empty if they have none.
 
     Returns:
         The column, with polars' type Int64.
@@ -82,8 +81,8 @@ def number(about: str, unit: str = "") -> Column:
     """Declare a column with real numbers.
 
     Args:
-        about: The meaning of its values.
-        unit: Its values' unit; empty if they have none.
+        about: What its values mean.
+        unit: The values' unit; empty if they have none.
 
     Returns:
         The column, with polars' type Float64.
@@ -95,7 +94,7 @@ def boolean(about: str) -> Column:
     """Declare a boolean column.
 
     Args:
-        about: The meaning of a true value.
+        about: What a true value means.
 
     Returns:
         The column, with polars' type Boolean.
@@ -108,46 +107,46 @@ STUDY_PART = {
     "generator": text("name of the generator in the configuration"),
     "scorer": text("name of the scorer in the configuration"),
 }
-"""The first columns in files that belong to one dataset, generator and scorer."""
+"""The first columns of files that belong to one dataset, generator and scorer."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
-"""The first columns in files that belong to one dataset and generator."""
+"""The first columns of files that belong to one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the judgement's grade")
-PROMPT_ID = text("hash of the prompt's texts, which identifies the answer in the cache")
-SEED = integer("the seed with which the answer is sampled")
+PROMPT_ID = text("hash of the prompt's text, which identifies the answer in the cache")
+SEED = integer("the seed for sampling the answer")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
-    "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty if the answer's "
-    "file has no citations",
+    "the answer's sentences (`text`), each with the ids of the passages that it cites (`citations`); empty if the "
+    "answers' file has no citations",
     optional=True,
 )
 CONTEXT_COLUMNS = {
     "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
-    "ordering": text("how the context is laid out in the prompt; `none` without a context"),
-    "k": integer("passages in the context; 0 without one", "passages"),
+    "ordering": text("how the context is laid out in the prompt; `none` if there is no context"),
+    "k": integer("number of passages in the context; 0 if there is no context", "passages"),
 }
 REFERENCES = text("the reference set's name; `…-unseen` excludes the passages in the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
 CELL = list(CELL_COLUMNS)
-"""retriever, ordering, k, references: the cell that a row of an analysis belongs to."""
+"""The columns that say which cell a row belongs to: retriever, ordering, k, references."""
 CELL_OF_RETRIEVER = CELL[1:]
 INTERVAL = {
     "low": number("lower end of the 95% interval"),
     "high": number("upper end of the 95% interval"),
 }
-REASON = text("why there is no value or no interval; empty if there is one")
+REASON = text("why there is no value or no interval; empty if there is")
 INTERVAL_METHOD = text("how the interval is computed")
-RESAMPLES = integer("bootstrap resamples; empty without a bootstrap", "resamples")
+RESAMPLES = integer("number of bootstrap resamples; empty without a bootstrap", "resamples")
 TEST_FAMILY = {
-    "family": text("the tests that the adjustment counts as one family"),
-    "family_size": integer("tests in the family", "tests"),
+    "family": text("the family of tests that the adjustment is for"),
+    "family_size": integer("number of tests in the family", "tests"),
 }
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; by default "
-    "``p_value``)."""
+    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; defaults to
+    ``p_value``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
@@ -158,9 +157,9 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Put the columns of STUDY_PART first, from ``names`` (Snakemake's wildcards) or from ``frame`` itself.
+    """Put the columns in STUDY_PART first, with values from ``names`` (Snakemake's wildcards) or from ``frame`` itself.
 
-    Tables from several parts of a study can then be concatenated.
+    This lets you concatenate tables from several parts of a study.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

@@ -1,11 +1,11 @@
-"""Declare the keys of a generator's entry in the catalogue, for type checkers."""
+"""Declare the keys of a generator's catalogue entry, for type checkers."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 
 class GeneratorEntry(TypedDict, total=False):
-    """A generator's entry with its defaults: ``engine``, and the keys that this engine uses (generation.engines)."""
+    """A generator's entry with defaults: ``engine`` and the keys that this engine uses (generation.engines)."""
 
     engine: str
     code: dict[str, str]
@@ -35,9 +35,9 @@ class GeneratorEntry(TypedDict, total=False):
     threads: int
     trust_remote_code: bool
     converted: Mapping[str, str | None]
-    """How its GGUF file is converted (base.models.gguf_conversion); no configuration sets it."""
+    """How its GGUF file is converted (base.models.gguf_conversion). Users can't set this key."""
     structured: str
-    """The reply's form, a regular expression. No configuration sets it (questions.nuggets.writing)."""
+    """The reply's form, as a regular expression (questions.nuggets.writing). Users can't set this key."""
     # engine: file
     path: str
     baseline: str

@@ -14,23 +14,23 @@ from ragrelay.base.vocabulary.columns import QID, integer, number, schema_of, te
 
 COLUMNS = {
     "qid": QID,
-    "measure": text("retrieval measure, as ir_measures names it"),
-    "k": integer("cutoff", "passages"),
-    "value": number("the measure at the cutoff, for the ranking that the prompts use"),
+    "measure": text("the retrieval measure's name in ir_measures"),
+    "k": integer("the cutoff", "passages"),
+    "value": number("the measure at the cutoff, computed on the ranking that the prompts use"),
 }
 HIGHEST_LABELS = {"gdeval": 4}
-"""The highest label that a provider of ir_measures takes, for those with a limit."""
+"""The highest label that each of ir_measures' providers accepts, for those with a limit."""
 SUBTOPIC_MEASURES = ("StRecall", "alpha_nDCG")
-"""The measures of subtopics that ragrelay computes (subtopic_measures.py)."""
+"""The subtopic measures that ragrelay computes itself (subtopic_measures.py)."""
 REFUSED = {
     "pyndeval": ("a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"),
     "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
 }
-"""Providers of ir_measures whose measures are refused: what of them cannot be used, and what is expected."""
+"""ir_measures' providers whose measures are rejected, each with the reason and what is expected instead."""
 
 
 class _Computed(NamedTuple):
-    """What ir_measures is asked for: a measure, of rankings that are cut at ``cut`` where it takes no cutoff (RBP)."""
+    """What to request from ir_measures. For a measure without a cutoff, such as RBP, rankings are cut at ``cut``."""
 
     measure: ir_measures.Measure
     cut: int | None
@@ -44,17 +44,17 @@ def measure_ranking(
     relevant: int = 1,
     qids: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Compute ``measures`` at the cutoffs ``ks`` for each query of ``ranking`` (qid, docno, rank).
+    """Compute ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
-    Scores are computed from ranks, since trec_eval would reorder passages whose scores are equal as float32. Binary
-    measures count labels from ``relevant`` on, unless they name their own (``P(rel=3)``). Judged ``qids`` without a
-    result get 0. Returns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries. Raises
-    InputError for a measure that no installed provider computes, for a label that its provider does not take, and for
-    a query with results for which its provider has no value although a passage is relevant.
+    Scores are derived from ranks, because trec_eval would reorder passages whose scores are equal as float32. Binary
+    measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Judged
+    ``qids`` without results get 0. Returns qid, measure, k and value, in the order of ``measures``, ``ks`` and the
+    ranking's queries. Raises InputError if no installed provider computes a measure, if its provider doesn't accept a
+    label, or if its provider returns no value for a query with results although a passage is relevant.
     """
     check_labels(measures, qrels["label"], "judgements")
     judged = _by_query(qrels, pl.col("label"))
-    # Keyed by measure, not name: AP and MAP are the same measure in ir_measures.
+    # By measure rather than by name, because AP and MAP are the same measure in ir_measures.
     wanted = {(name, k): _computed(name, k, relevant) for name in measures for k in ks}
     values: dict[_Computed, dict[str, float]] = {}
     for cut in {asked.cut for asked in wanted.values()}:
@@ -72,14 +72,14 @@ def measure_ranking(
 
 
 def check_measure(place: str, name: str) -> None:
-    """Raise InputError, with ``place``, unless an installed provider of ir_measures computes ``name`` at a cutoff."""
+    """Raise InputError for ``place`` unless an installed provider of ir_measures can compute ``name`` at a cutoff."""
     try:
         measure = ir_measures.parse_measure(name)
         taken = measure @ 1 if "cutoff" in measure.SUPPORTED_PARAMS else measure
         taken.validate_params()
     except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
         near = "" if name in (known := ir_measures.measures.registry) else nearest(known, name)
-        why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures shows a missing parameter
+        why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures writes a missing parameter
         raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
         raise InputError(place, repr(name), "a measure without a cutoff, because each is computed at every k")
@@ -105,27 +105,27 @@ def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure)
 
 
 def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:
-    """Raise InputError, with ``place``, for a label that the provider of one of ``measures`` does not take."""
+    """Raise InputError for ``place`` if the provider of one of ``measures`` doesn't accept a label."""
     for name, limit in highest_labels(measures).items():
         for label in labels.filter(labels > limit):
             raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} accepts")
 
 
 def highest_labels(measures: Iterable[str]) -> dict[str, int]:
-    """Return the highest label of those of ``measures`` whose provider has a limit, by name."""
+    """Return the highest label that each of ``measures`` accepts, for those whose provider has a limit."""
     providers = {name: _providers(_computed(name, 1, 1).measure, installed=True)[0].NAME for name in measures}
     return {name: HIGHEST_LABELS[provider] for name, provider in providers.items() if provider in HIGHEST_LABELS}
 
 
 def _computed(name: str, k: int, relevant: int, place: str = "measure") -> _Computed:
-    """Return ``name`` at the cutoff ``k``, with ``relevant`` for an unsaid ``rel``.
+    """Return the measure ``name`` at the cutoff ``k``, with ``rel`` set to ``relevant`` if the name doesn't give it.
 
-    Raises InputError, with ``place``, if no installed provider computes it.
+    Raises InputError for ``place`` if no installed provider computes it.
     """
     measure = ir_measures.parse_measure(name)
-    if "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:  # graded measures have no parameter rel
+    if "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:  # graded measures don't have it
         measure = measure(rel=relevant)
-    # With judged_only, a ranking cut at k is not a measure cut at k.
+    # With judged_only, cutting the ranking at k differs from cutting the measure at k.
     ways = [_Computed(measure @ k, None)] + ([] if measure.params.get("judged_only") else [_Computed(measure, k)])
     for asked in ways:
         if _providers(asked.measure, installed=True):
@@ -137,10 +137,10 @@ def _computed(name: str, k: int, relevant: int, place: str = "measure") -> _Comp
 
 
 def _providers(measure: ir_measures.Measure, installed: bool = False) -> list[ir_measures.Provider]:
-    """Return the providers that compute ``measure``, the one that ir_measures takes first."""
+    """Return the providers that compute ``measure``, starting with the one that ir_measures would use."""
     try:
         measure.validate_params()
-    except AssertionError:  # such as a cutoff that is missing
+    except AssertionError:  # such as a missing cutoff
         return []
     known = [provider for provider in ir_measures.DefaultPipeline.providers if provider.supports(measure)]
     return [provider for provider in known if provider.is_available() or not installed]
@@ -149,10 +149,11 @@ def _providers(measure: ir_measures.Measure, installed: bool = False) -> list[ir
 def _values(
     measures: Iterable[ir_measures.Measure], judged: Mapping[str, Any], run: Mapping[str, Any]
 ) -> dict[ir_measures.Measure, dict[str, float]]:
-    """Return the measures of the judged queries of ``run``, by query.
+    """Return each measure's values for the judged queries in ``run``, by query.
 
-    Providers get numbers for qids, since gdeval takes no other. ir_measures returns a measure's DEFAULT where a
-    provider returns nothing: 0 for a query without a relevant passage, as in trec_eval, and an error for others.
+    Providers get numbers as qids, because gdeval accepts nothing else. Where a provider returns no value, ir_measures
+    returns the measure's DEFAULT. Here that becomes 0 for a query without a relevant passage, as in trec_eval, and an
+    error for any other query.
     """
     numbers = {qid: str(number) for number, qid in enumerate((qid for qid in run if qid in judged), 1)}
     values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in measures}
@@ -175,7 +176,7 @@ def _values(
 
 
 def _by_query(table: pl.DataFrame, value: pl.Expr) -> dict[str, dict[str, Any]]:
-    """Return ``value`` by query and passage, as ir_measures takes it without a conversion."""
+    """Return ``value`` by query and passage, in the form that ir_measures accepts without conversion."""
     values: dict[str, dict[str, Any]] = defaultdict(dict)
     for qid, docno, valued in table.select("qid", "docno", value.alias("value")).iter_rows():
         values[qid][docno] = valued

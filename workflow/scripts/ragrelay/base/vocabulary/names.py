@@ -1,19 +1,20 @@
-"""Define names that no catalogue entry may have, and the names of reference sets, kinds and measures."""
+"""Define names that catalogue entries may not have, and names of reference sets, kinds and measures."""
 
 ZEROSHOT = "zeroshot"
-"""Stands in for the retriever of answers without context, at k = 0."""
+"""The retriever's name in rows for answers without context (k = 0)."""
 NO_ORDERING = "none"
-"""Stands in for the ordering of answers without context."""
+"""The ordering's name in rows for answers without context."""
 UNSEEN = "-unseen"
-"""Suffix of reference sets that leave out the passages of the query's own context and their near copies."""
+"""Suffix of reference sets that leave out the passages in the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
 """The name for the count of answers that a judge could not score."""
 WITHOUT_JUDGE = "@without-"
-"""Joins a panel's name and the left-out judge's into the name of a panel's part. No entry's name has an @."""
+"""Joins the panel's name and the left-out judge's name to name a panel's part. Entries' names can't contain an @."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
-"""Kinds of retrievers that don't rank: judgements decide what they retrieve."""
+"""Kinds of retrievers that don't rank, because judgements determine what they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")
-"""Kinds of retrievers that relay leaves out: besides these, those that show another's ranking with changed texts."""
+"""Kinds of retrievers that relay leaves out: the above, and those that change the texts in another retriever's
+ranking."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",
@@ -22,4 +23,4 @@ PAPER_NAMES = {
     "RR": "MRR",
     "nDCG": "nDCG",
 }
-"""Measures that aggregate labels: ir_measures' notation → the name in the eRAG paper."""
+"""Measures that aggregate labels: ir_measures' name → the eRAG paper's name."""

@@ -23,7 +23,7 @@ def _ascending(n: int, _key: str) -> list[int]:
 
 
 def _best_at_ends(n: int, _key: str) -> list[int]:
-    # With primacy and recency bias, the last place is as good as the first; it gets the best passage.
+    # With primacy and recency bias, the last position is as good as the first, and the best passage goes there.
     return [*range(1, n, 2), *range(0, n, 2)[::-1]]
 
 
@@ -48,15 +48,15 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
 
 
 PERMUTATIONS = "permutations"
-"""In the grid, stands for every permutation of each k; each permutation is an ordering with a cell of its own."""
+"""In the grid, stands for every permutation for each k. Each permutation is an ordering with its own cell."""
 MOST_PERMUTED = 4
 _PREFIX = "permutation_"
 
 
 def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
-    """Write out ``permutations`` in ``orderings`` for each of ``ks``, largest first.
+    """Replace ``permutations`` in ``orderings`` with all permutations for each k in ``ks``, largest k first.
 
-    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; it only applies to k = 3.
+    ``permutation_312`` puts the passage at rank 3 first, followed by ranks 1 and 2. It only applies to k = 3.
     """
     names = []
     for ordering in orderings:
@@ -70,21 +70,21 @@ def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
 
 
 def is_permutation(ordering: str) -> bool:
-    """Return whether ``ordering`` is a written-out permutation."""
+    """Return whether ``ordering`` is a specific permutation."""
     return ordering.startswith(_PREFIX)
 
 
 def fits(ordering: str, k: int) -> bool:
-    """Return whether ``ordering`` applies to contexts of k passages: a permutation only applies to its own k."""
+    """Return whether ``ordering`` applies to contexts with k passages. A permutation only applies to its own k."""
     return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
 
 
 def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]:
     """Put ``ranking`` (best first) into prompt order.
 
-    For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4;
-    random is a shuffle that depends only on ``key`` (the qid) and the number of passages. A permutation skips ranks
-    that a shorter ranking lacks.
+    For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4. A
+    random order depends only on ``key`` (the qid) and the number of passages. If the ranking is shorter than the
+    permutation, missing ranks are skipped.
     """
     if is_permutation(ordering):
         places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]
@@ -93,16 +93,17 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
 
 
 def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
-    """Map each of ``contexts`` (ordering, k) to the first with the same k that arranges every ranking alike.
+    """Map each context (ordering, k) in ``contexts`` to the first one with the same k that gives the same order.
 
-    With one passage all orderings are equal; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
+    With one passage, all orderings are equal. With two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are
+    equal.
     """
     first: dict[tuple[Hashable, ...], tuple[str, int]] = {}
     return {(ordering, k): first.setdefault(_layouts(ordering, k), (ordering, k)) for ordering, k in contexts}
 
 
 def _layouts(ordering: str, k: int) -> tuple[Hashable, ...]:
-    """Return the layouts of 1 to ``k`` passages by ``ordering``. A shuffle of several passages is like no other."""
+    """Return how ``ordering`` arranges 1 to ``k`` passages. A shuffle of several passages equals no other ordering."""
     return tuple(
         tuple(ordered(range(n), ordering)) if ordering != RANDOM or n == 1 else RANDOM for n in range(1, k + 1)
     )

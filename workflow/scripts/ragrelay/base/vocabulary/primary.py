@@ -1,11 +1,11 @@
-"""Define a study's primary comparison, which is chosen before any answer is seen."""
+"""Define a study's primary comparison, which is chosen before anyone sees an answer."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
 
 class PrimaryFields(TypedDict):
-    """The fields of Primary as a plain value, for params."""
+    """The fields of Primary as a plain mapping, for params."""
 
     retriever: str
     reference: str
@@ -28,6 +28,7 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
-        """Return whether ``cell`` (retriever, ordering, k, references) and ``other`` are this pair, in either order."""
+        """Return whether ``cell`` (retriever, ordering, k, references) and the retriever ``other`` form this pair, in
+        either order."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

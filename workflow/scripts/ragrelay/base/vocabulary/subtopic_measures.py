@@ -1,8 +1,8 @@
-"""Compute measures of subtopics at every k.
+"""Compute subtopic measures at every k.
 
 StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
-Its provider pyndeval is not used: it takes cutoffs up to 20 and one alpha or relevance level per call, and its values
-may exceed 1.
+We don't use its provider pyndeval, which accepts only cutoffs up to 20 and one alpha or relevance level per call, and
+whose values may exceed 1.
 """
 
 import functools
@@ -18,16 +18,16 @@ from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.measures import COLUMNS, SUBTOPIC_MEASURES, measure_ranking
 
 MOST_EXACT = 12
-"""The highest number of relevant passages for which a query's ideal ranking is exact: about 2 ms each, doubled by one
-passage more."""
+"""The largest number of relevant passages for which a query's ideal ranking is exact. This takes about 2 ms per query;
+each additional passage would double the time."""
 SAME_DECIMALS = 12
-"""Gains that agree in so many decimals are equal."""
+"""Gains that agree to this many decimals count as equal."""
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
 
 class _Pool(NamedTuple):
-    """A query's R passages that are relevant to any subtopic, in docno order, and which of S subtopics (R, S) each has.
+    """A query's R relevant passages in docno order, and which of the S subtopics each one covers (R, S).
 
     Subtopics without a relevant passage are left out.
     """
@@ -37,7 +37,7 @@ class _Pool(NamedTuple):
 
 
 def is_subtopic_measure(name: str) -> bool:
-    """Return whether the measure ``name`` needs judgements of subtopics."""
+    """Return whether the measure ``name`` needs subtopic judgements."""
     return ir_measures.parse_measure(name).NAME in SUBTOPIC_MEASURES
 
 
@@ -50,9 +50,9 @@ def measure_all(
     levels: tuple[int, int],
     qids: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Compute measures of judged passages and of subtopics, as measure_ranking and measure_subtopics do.
+    """Compute all ``measures``, with measure_subtopics for subtopic measures and measure_ranking for the others.
 
-    ``levels``: the lowest relevant labels of ``qrels`` and of ``subtopics``. Rows come in the order of ``measures``.
+    ``levels``: the lowest relevant labels in ``qrels`` and in ``subtopics``. Rows are in the order of ``measures``.
     """
     if subtopics is None:
         return measure_ranking(ranking, qrels, measures, ks, levels[0], qids)
@@ -72,25 +72,26 @@ def measure_subtopics(
     relevant: int = 1,
     qids: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Compute ``measures`` of subtopics at the cutoffs ``ks`` for each query of ``ranking`` (qid, docno, rank).
+    """Compute subtopic ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
-    A passage is relevant to a subtopic from label ``relevant`` on, unless the measure names another (``rel=2``).
-    StRecall is the share of subtopics with a relevant passage in the top k. alpha_nDCG is the DCG of gains (1 - alpha)
-    ** n, summed over a passage's subtopics, where n passages ranked above have the subtopic; it is divided by the ideal
-    ranking's DCG. The ideal is exact with up to MOST_EXACT relevant passages; otherwise it takes the passage with the
-    highest gain at each rank, of equal ones that with the first docno in order. No value exceeds 1.
+    A passage is relevant to a subtopic if its label is at least ``relevant``, unless the measure specifies another
+    level (``rel=2``). StRecall is the share of subtopics that have a relevant passage in the top k. alpha_nDCG is a DCG
+    divided by the ideal ranking's DCG. For each of its subtopics, a passage gains (1 - alpha) ** n, where n is the
+    number of passages ranked above it that cover the subtopic. With up to MOST_EXACT relevant passages, the ideal
+    ranking is exact; otherwise it is greedy: each rank gets the passage with the highest gain, with ties broken by
+    docno. No value exceeds 1.
 
     Args:
         ranking: Columns qid, docno, rank.
-        subtopics: Judgements; columns qid, docno, subtopic, label.
-        measures: Names without a cutoff, such as ``alpha_nDCG(alpha=0.7)``.
+        subtopics: Judgements, with columns qid, docno, subtopic, label.
+        measures: Measures' names without a cutoff, such as ``alpha_nDCG(alpha=0.7)``.
         ks: The cutoffs.
-        relevant: The lowest label that counts where a measure names none.
-        qids: Queries that have 0 if the ranking lacks them.
+        relevant: The lowest label that counts as relevant if a measure doesn't specify one.
+        qids: Queries that get 0 if they aren't in the ranking.
 
     Returns:
         Columns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries. Queries without
-        a relevant passage have 0; queries without a row in ``subtopics`` have no row.
+        a relevant passage get 0; queries that aren't in ``subtopics`` get no row.
     """
     judged = set(subtopics["qid"])
     lists = ranking.sort("rank", maintain_order=True).group_by("qid").agg(pl.col("docno").head(max(ks)))
@@ -110,7 +111,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Return the count (what, count) of ``queries`` (qid) without judgements of ``subtopics``; [] if all have some."""
+    """Return a count (what, count) of the ``queries`` (qid) that aren't in ``subtopics``; [] if all of them are."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
@@ -127,7 +128,7 @@ def _pools(subtopics: pl.DataFrame, level: int) -> dict[str, _Pool]:
 
 
 def _values(docnos: Sequence[str], pool: _Pool | None, alpha: float | None, ks: Sequence[int]) -> list[float]:
-    """Return alpha_nDCG, or StRecall if there is no ``alpha``, of a list at each cutoff."""
+    """Return a ranked list's alpha_nDCG at each cutoff, or its StRecall if ``alpha`` is None."""
     if pool is None or not docnos:
         return [0.0] * len(ks)
     covers = np.zeros((len(docnos), pool.covers.shape[1]))
@@ -144,17 +145,18 @@ def _values(docnos: Sequence[str], pool: _Pool | None, alpha: float | None, ks: 
 
 
 def ideal_dcg(covers: Floats, alpha: float, depth: int) -> Floats:
-    """Return the ideal ranking's DCG at 1, 2, … up to ``depth`` passages, of all those in ``covers`` (passages, S)."""
+    """Return the ideal ranking's DCG at 1, 2, …, ``depth`` passages, which it draws from ``covers`` (passages, S)."""
     return exact_ideal(covers, alpha) if len(covers) <= MOST_EXACT else greedy_ideal(covers, alpha, depth)
 
 
 def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
-    """Return the DCG of the ranking that takes the passage with the highest gain at each rank, of equal ones the first.
+    """Return the DCG of the ranking that picks the passage with the highest gain at each rank (the first in case of
+    ties).
 
     Args:
         covers: Which passage (row) is relevant to which subtopic (column).
-        alpha: How much each passage above lowers the gain for a subtopic, as a share.
-        depth: The ranking's highest length.
+        alpha: The share by which each passage ranked above lowers the gain for a subtopic that it covers.
+        depth: The maximum length of the ranking.
 
     Returns:
         The DCG at 1, 2, … passages.
@@ -171,10 +173,10 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 
 
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
-    """Return the highest DCG of any ranking of 1, 2, … passages; arguments as for greedy_ideal.
+    """Return the highest DCG that any ranking of 1, 2, … passages can have. Arguments are those of greedy_ideal.
 
-    What a passage adds depends on the set of passages above it, not on their order. So each set needs the DCG of its
-    best order alone, which ends with one of its passages after the best order of the others.
+    What a passage adds depends on the set of passages above it, not on their order. So it is enough to know the DCG of
+    each set's best order, which consists of the best order of all but one passage, followed by that passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T
@@ -187,9 +189,10 @@ def exact_ideal(covers: Floats, alpha: float) -> Floats:
 
 @functools.cache
 def _sets(count: int) -> tuple[Floats, list[tuple[Places, Places, Places]]]:
-    """Return the sets of ``count`` passages, numbered by their bits: which passages each has (sets, passages).
+    """Return all subsets of ``count`` passages, numbered by their bits, as a membership matrix (sets, passages).
 
-    For each size also the sets (n,), and for each of their passages (n, size) the set without it, and the passage.
+    Also return, for each size, the sets of that size (n,) and, for each passage in them (n, size), the set without that
+    passage and the passage itself.
     """
     numbers = np.arange(2**count)
     members = (numbers[:, None] >> np.arange(count) & 1).astype(float)
@@ -206,5 +209,5 @@ def _dcg(gains: Floats) -> Floats:
 
 
 def _at(values: Floats, k: int) -> float:
-    """Return the value at the cutoff ``k`` of a list that may be shorter."""
+    """Return the value at the cutoff ``k``, or the last one if ``values`` is shorter."""
     return float(values[min(k, len(values)) - 1])

@@ -1,1 +1,1 @@
-"""Find and read files of imported answers, in any of their formats."""
+"""Find and read files of imported answers in all supported formats."""

@@ -1,4 +1,4 @@
-"""Read answers from files in any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
+"""Read answers from files in any supported format: JSON Lines (plain or TREC RAG's), CSV, TSV or Parquet."""
 
 import json
 from collections import Counter
@@ -33,19 +33,20 @@ ROWS: dict[str, Any] = {
     "cited_sentences": CITED_SENTENCES.dtype,
     "finish_reason": pl.String,
 }
-"""``place`` is file and line. Values that a file lacks are null, as are missing answers and finish_reason."""
+"""``place`` is the file and line. Values that a file doesn't have are null, as are missing answers and
+finish_reason."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 
 
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
-    """Return the answers in ``files``, one row each, in their order: columns ROWS.
+    """Return the answers in ``files``, one row per answer, in order, with the columns in ROWS.
 
-    The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
+    The values in a file's name apply to all its rows; only a TREC RAG run_id may contradict them. A record has `qid`
     and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field of a CSV
-    file, or an empty field of a TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a
-    list of one). Raises InputError for the first malformed line or row.
+    `cited_sentences`; all other keys are ignored. An answer counts as missing if it is null, an unquoted empty field in
+    a CSV file, or an empty field in a TSV file. ``single``: each answer was generated from a single passage, given by
+    `docno` (or by `docnos`, a list of one). Raises InputError for the first malformed line or row.
     """
     rows = [
         _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})
@@ -56,9 +57,9 @@ def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.Da
 
 
 def _file_values(place: str, record: Mapping[str, object], file: AnswerFile) -> Mapping[str, object]:
-    """Return the values in the file's name. Raises InputError if ``record`` contradicts them, except in a baseline."""
+    """Return the values in the file's name. Raises InputError if ``record`` contradicts them, except for baselines."""
     if file.values.get("retriever") == ZEROSHOT:
-        return file.values  # a baseline is named by its key in the configuration, whichever system made it
+        return file.values  # a baseline's name is its configuration key, whatever system it comes from
     for key, expected in file.values.items():
         written = record.get(key)
         value = whole_number(place, key, written) if key in NUMBERS else name_of(place, key, written)
@@ -68,7 +69,7 @@ def _file_values(place: str, record: Mapping[str, object], file: AnswerFile) -> 
 
 
 def _of_passage(place: str, record: Mapping[str, object]) -> dict[str, object]:
-    """Return ``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k."""
+    """Return ``record`` with its passage as the only one in `docnos`, and without retriever, ordering and k."""
     docno = record.get("docno")
     docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
     if docnos is None or len(docnos) != 1 or docnos == [""]:
@@ -122,7 +123,7 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _docnos(place: str, value: object) -> list[str] | None:
-    """Return a list of ids. In a CSV or TSV file, it is a list in JSON, or ids separated by blanks."""
+    """Return a list of ids. CSV and TSV files contain it as a JSON list or as ids separated by spaces."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -138,7 +139,8 @@ def _docnos(place: str, value: object) -> list[str] | None:
 
 
 def _cited_sentences(place: str, value: object, answer: str) -> list[dict[str, Any]] | None:
-    """Return the sentences of ``answer``, each with the ids that it cites; None if none cites. CSV has them as JSON."""
+    """Return the answer's sentences, each with the ids that it cites; None if none cites anything. CSV has them as
+    JSON."""
     if isinstance(value, str):
         with suppress(*FAULTS):
             value = json.loads(value or "null")

@@ -1,4 +1,4 @@
-"""Find answer files by a path pattern with names in braces, and read the names' values from the paths."""
+"""Find answer files with a path pattern that has names in braces, and read the values of these names from the paths."""
 
 import glob
 import re
@@ -20,14 +20,15 @@ _NAMED = re.compile(r"\{(\w*)\}")
 
 
 class AnswerFile(NamedTuple):
-    """A file, and its answers' ``values`` from its name: some of retriever, ordering, k and seed."""
+    """A file with answers, and the ``values`` in its name: any of retriever, ordering, k and seed."""
 
     path: Path
     values: dict[str, Any]
 
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
-    """Raise InputError if ``pattern`` has an unknown ending, or a name in braces twice or that is not ``known``."""
+    """Raise InputError if ``pattern`` has an unknown suffix, or a name in braces that is repeated or not in
+    ``known``."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
         compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
         raise InputError(place, repr(pattern), f"a file that ends in {compressed}")
@@ -45,7 +46,7 @@ def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS)
 def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
     """Return the existing files that match ``pattern`` for ``dataset``, sorted by path.
 
-    Relative paths are looked up in ``folder`` and stay relative.
+    Relative paths are relative to ``folder`` and stay relative.
     """
     own = Path(file_of(pattern, dataset)).as_posix()
     parts = _NAMED.split(own)
@@ -64,7 +65,8 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
 
 
 def _part(name: str) -> str:
-    """Return the regular expression for a name in braces. Orderings must be known, because retrievers may have dots."""
+    """Return the regular expression for a name in braces. It lists all orderings, because retrievers' names may have
+    dots."""
     if name in NUMBERS:
         return f"(?P<{name}>[0-9]+)"
     return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

@@ -1,4 +1,4 @@
-"""Read records from CSV and TSV files with a header, and a record's names and integers."""
+"""Read records from CSV and TSV files with a header, and parse the names and integers in a record."""
 
 import csv
 import io
@@ -12,19 +12,19 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.compressed_files import DAMAGE, open_bytes
 from ragrelay.base.io.text_lines import tsv_rows
 
-# pandas writes whole numbers of a column with gaps as 3.0.
+# pandas writes integers in a column with gaps as 3.0.
 _WHOLE = re.compile(r"([0-9]{1,9})(?:[.,]0+)?")
 _SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*\s*', re.IGNORECASE)
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
-"""The decoded form of a byte that isn't valid UTF-8."""
+"""What a byte that isn't valid UTF-8 is decoded to."""
 
 
 def tsv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str] = ()
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield place and the rows after the header as texts; an empty field of a ``nullable`` column is None.
+    """Yield the place and values of each row after the header. Values are strings; empty ``nullable`` fields are None.
 
-    Raises InputError as tsv_rows does, and for a header with one of ``keys`` twice.
+    Raises the errors of tsv_rows, and InputError if the header contains one of ``keys`` twice.
     """
     rows = tsv_rows(path)
     _, header = next(rows, (0, []))
@@ -37,19 +37,19 @@ def tsv_records(
 def csv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str], expected: str
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield place and the rows after the header as texts; an empty ``nullable`` field without quotation marks is None.
+    """Yield the place and values of each row after the header. Unquoted empty ``nullable`` fields are None.
 
-    Fields are separated by commas, semicolons or tabs: as given in Excel's line ``sep=``, or else whichever separates
-    the header's ``keys``. Invalid UTF-8 is allowed outside the columns ``keys``. A row's line number is where it ends,
-    because a row may contain line ends. Raises InputError for a table that can't be read (``expected``), a row of
-    another length than the header, and a header with one of ``keys`` twice.
+    Fields are separated by commas, semicolons or tabs, as Excel's line ``sep=`` says, or else by whatever separates the
+    ``keys`` in the header. Invalid UTF-8 is allowed outside the columns ``keys``. Because a row may contain line
+    breaks, its line number is that of its last line. Raises InputError if the table can't be read (the message says
+    ``expected``), if a row's length differs from the header's, or if the header contains one of ``keys`` twice.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []
     reader = None
 
     def bare(name: str) -> bool:
-        """Return whether a field of the row in ``lines`` has no quotation marks; the csv module doesn't tell."""
+        """Return whether a field in the row ``lines`` is unquoted, which the csv module doesn't tell."""
         names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
@@ -89,7 +89,7 @@ def _recorded(file: Iterable[str], lines: list[str]) -> Iterator[str]:
 
 
 def _separator(head: str, keys: Collection[str]) -> str:
-    """Return the separator that finds the most of ``keys`` in a header, the comma unless another finds more."""
+    """Return the separator that finds the most ``keys`` in a header; the comma if it finds as many as any other."""
     found = {each: set(named_keys("", next(csv.reader([head], delimiter=each), []), keys, once=False)) & {*keys}
              for each in ",;\t"}  # fmt: skip
     return max(found, key=lambda each: len(found[each]))
@@ -103,9 +103,10 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the column ``names``; a name that equals one of ``keys`` except for case or blanks becomes that key.
+    """Return the column ``names``, where a name that differs from one of ``keys`` only in case or spaces becomes that
+    key.
 
-    Raises InputError for one of ``keys`` twice, unless ``once`` is false.
+    Raises InputError if one of ``keys`` occurs twice, unless ``once`` is false.
     """
     known = {key.casefold(): key for key in keys if key not in names}
     found = [known.get("_".join(name.split()).casefold(), name) for name in names]
@@ -116,7 +117,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
 
 
 def name_of(place: str, key: str, value: object) -> str | None:
-    """Return a record's ``value``, a text; None if it is empty."""
+    """Return a record's ``value``, which must be a string; None if it is empty."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -125,7 +126,7 @@ def name_of(place: str, key: str, value: object) -> str | None:
 
 
 def whole_number(place: str, key: str, value: object) -> int | None:
-    """Return a record's ``value``, an integer, possibly written as text; None if it is empty."""
+    """Return a record's ``value``, an integer that may be written as a string; None if it is empty."""
     if value is None or value == "":
         return None
     match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))

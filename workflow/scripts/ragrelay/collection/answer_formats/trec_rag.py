@@ -1,4 +1,4 @@
-"""Read and write TREC RAG's answers (JSON lines): from 2024, and from 2025 and 2026, whose ids are in ``metadata``.
+"""Read and write TREC RAG answers (JSON Lines) from 2024, and from 2025 and 2026, which have their ids in ``metadata``.
 
 Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The 2026 record is
 the 2025 record with a few more keys in ``metadata``.
@@ -12,12 +12,12 @@ from typing import Any
 
 from ragrelay.base.errors import InputError
 
-# The look-behind keeps a search through a long run of dots linear.
+# The look-behind makes searching a long run of dots linear.
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
 
 
 class RunId(str):
-    """The name under which a run was submitted. A study may use another name for the retriever."""
+    """The name under which a run was submitted. The study's name for the retriever may differ."""
 
 
 def _run(value: object) -> object:
@@ -25,7 +25,7 @@ def _run(value: object) -> object:
 
 
 def is_trec_rag(record: Mapping[str, object]) -> bool:
-    """Return whether a JSON object is a TREC RAG answer: it has a list of sentences, or TREC RAG's ids."""
+    """Return whether a JSON object is a TREC RAG answer, which has a list of sentences or TREC RAG's ids."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
@@ -35,11 +35,11 @@ def _metadata(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
-    """Return qid, answer, retriever (the run), docnos and cited_sentences of a record.
+    """Return a record's qid, answer, retriever (the run), docnos and cited_sentences.
 
-    The answer is its joined sentences. ``docnos`` are the references that a sentence cites, in the order of the
-    references; ``cited_sentences`` are the sentences (text) with the docnos that each cites (citations). Both are None
-    if nothing is cited. Raises InputError, with ``place``, for any other record.
+    The answer consists of the joined sentences. ``docnos`` are the references that any sentence cites, in the order of
+    the references. ``cited_sentences`` are the sentences (text) with the docnos that each cites (citations). Both are
+    None if nothing is cited. Raises InputError for ``place`` if the record is anything else.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)
@@ -69,7 +69,7 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_ids(place: str, record: Mapping[str, object]) -> None:
-    """Raise InputError if a record has different ids for its query."""
+    """Raise InputError if a record gives several different ids for its query."""
     metadata = _metadata(record)
     ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
     ids |= {f"metadata.{key}": metadata[key] for key in ("topic_id", "narrative_id") if key in metadata}
@@ -84,7 +84,8 @@ def _is_sentence(value: object) -> bool:
 
 
 def _cited(place: str, value: object, references: list[str], ids: frozenset[str]) -> list[str]:
-    """Return the docnos of the citations ``value``: indexes into ``references`` from 0, or ids; none for null."""
+    """Return the docnos that ``value`` cites. It lists ids or positions in ``references`` (counted from 0); null cites
+    none."""
     citations = [] if value is None else value
     if not isinstance(citations, list):
         raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
@@ -96,7 +97,7 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
 
 
 def joined(texts: Sequence[str]) -> str:
-    """Join ``texts``, with a space between two if neither has white space there."""
+    """Join ``texts``, adding a space between two of them if there is no whitespace yet."""
     parts: list[str] = []
     for text in filter(None, texts):
         parts.append(text if not parts or parts[-1][-1].isspace() or text[0].isspace() else f" {text}")
@@ -104,7 +105,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def split_sentences(answer: str) -> list[str]:
-    """Cut ``answer`` after each sentence and its white space; ``joined`` restores it exactly."""
+    """Split ``answer`` after each sentence and the whitespace that follows. ``joined`` restores it exactly."""
     ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
     return [answer[start:end] for start, end in pairwise(cuts) if end > start]
@@ -121,8 +122,8 @@ def written_record(
 ) -> dict[str, object]:
     """Return an answer as a 2024 record that also has the ``metadata`` from 2025 and 2026.
 
-    ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; if there are
-    none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
+    Its ``references`` are the passages in the context (``docnos``). ``cited_sentences``: as returned by read_record; if
+    there are none, the answer is split into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
     """
     parts = cited_sentences or [{"text": text, "citations": []} for text in split_sentences(answer)]
     texts = [part["text"] for part in parts]

@@ -1,1 +1,1 @@
-"""Kinds of datasets by source, one per module."""
+"""Kinds of dataset sources, one per module."""

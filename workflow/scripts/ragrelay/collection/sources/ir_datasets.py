@@ -13,17 +13,17 @@ from ragrelay.collection.source import DatasetSource
 
 
 class IrDatasets(DatasetSource):
-    """A dataset in the ir_datasets catalogue with documents, queries and qrels."""
+    """A dataset in the ir_datasets catalogue that has documents, queries and qrels."""
 
-    id: Text = Field(description="Its ir_datasets id, e.g. `msmarco-passage/trec-dl-2019/judged`.")
+    id: Text = Field(description="The dataset's id in ir_datasets, e.g. `msmarco-passage/trec-dl-2019/judged`.")
     answers: Text | None = Field(
         None,
-        description='File of gold answers for queries that have none in the catalogue: JSON lines of `{"qid": "q1", '
-        '"answers": ["leaves", "tea leaves"]}`.',
+        description='File with gold answers, for datasets that have none in the catalogue: JSON Lines of `{"qid": '
+        '"q1", "answers": ["leaves", "tea leaves"]}`.',
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the catalogue has the dataset, and that the answers file exists and is needed."""
+        """Check that the dataset is in the catalogue, and that the answers file exists and is needed."""
         super().check(place, study)
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
@@ -39,11 +39,11 @@ class IrDatasets(DatasetSource):
         return IrDatasetsCollection(self.id, None if self.answers is None else folder / self.answers)
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the file with gold answers, if there is one."""
+        """Return the file with gold answers, if any."""
         return [] if self.answers is None else [folder / self.answers]
 
     def corpus(self, name: str) -> str:
-        """Return a name that all query sets of a catalogued corpus share."""
+        """Return a name that all query sets with the same corpus share."""
         return corpus_id(self.id).replace("/", "_")
 
     def catalogued(self) -> str:
@@ -51,6 +51,6 @@ class IrDatasets(DatasetSource):
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the queries have an answers field, or that there is an answers file. Downloads nothing."""
+        """Check that the queries have gold answers or that there is an answers file, without downloading anything."""
         if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

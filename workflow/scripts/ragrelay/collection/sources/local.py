@@ -1,4 +1,4 @@
-"""Read datasets from your folder."""
+"""Read datasets from a local folder."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ NEEDED = (PASSAGES, ("queries.tsv",), ("qrels.txt",))
 class Local(DatasetSource):
     """A folder with `passages.jsonl` (may be compressed), `queries.tsv`, `qrels.txt` and optionally `answers.jsonl`."""
 
-    path: File = Field(description="The folder.")
+    path: File = Field(description="The dataset's folder.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the folder and its files exist."""
@@ -40,10 +40,10 @@ class Local(DatasetSource):
         return LocalCollection(folder / self.path)
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the files in the folder, the passages first."""
+        """Return the files in the folder, passages first."""
         return LocalCollection(folder / self.path).files()
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check that the folder has a file with gold answers."""
+        """Check that the folder contains gold answers."""
         if not (study.folder / self.path / "answers.jsonl").is_file():
             raise InputError(f"{place}.path'", f"no answers.jsonl in {self.path}", expected)

@@ -1,4 +1,5 @@
-"""Read subtopics, the parts of what a query asks for: nuggets, aspects, hops. A module per form of the judgements."""
+"""Read subtopics (the parts of what a query asks for: nuggets, aspects or hops), with one module per judgement
+format."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,17 +19,17 @@ NUGGETIZER = tuple(f".jsonl{ending}" for ending in ("", *COMPRESSED))
 def prepare_subtopics(
     subtopics: bool | str, definition: Mapping[str, object], queries: pl.DataFrame, qrels: pl.DataFrame, place: str
 ) -> pl.DataFrame:
-    """Return a dataset's judgements of subtopics, in the form that its key ``subtopics`` names.
+    """Read a dataset's subtopic judgements, according to its key ``subtopics``.
 
     Args:
-        subtopics: True if its qrels name them, `hops`, or a file.
+        subtopics: True if the qrels name subtopics, `hops`, or the path of a file.
         definition: The dataset's definition.
-        queries: The judged queries; column qid.
-        qrels: The prepared judgements; columns qid, docno, label.
-        place: How messages begin.
+        queries: The judged queries, with column qid.
+        qrels: The prepared judgements, with columns qid, docno and label.
+        place: The start of messages.
 
     Returns:
-        Columns SUBTOPIC_COLUMNS, of ``queries`` only.
+        The columns SUBTOPIC_COLUMNS, with rows for ``queries`` only.
 
     Raises:
         InputError: No judgement belongs to a query, or the file is malformed.

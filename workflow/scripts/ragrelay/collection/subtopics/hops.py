@@ -1,8 +1,8 @@
-"""Supporting facts, as in HotpotQA: each passage that a query needs is a hop, and so a subtopic."""
+"""Treat supporting facts, as in HotpotQA, as subtopics: each passage that a query needs is a hop."""
 
 import polars as pl
 
 
 def read_hops(qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return each judged passage of ``qrels`` (qid, docno, label) as a subtopic of its query, with its label."""
+    """Turn each judged passage in ``qrels`` (qid, docno, label) into a subtopic of its query, with the same label."""
     return qrels.with_columns(subtopic="docno")

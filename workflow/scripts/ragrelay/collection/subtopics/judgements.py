@@ -13,14 +13,14 @@ from ragrelay.collection.local import LABEL, LocalCollection
 from ragrelay.collection.subtopics.table import SCHEMA
 
 FIELDS = ("subtopic_id", "iteration")
-"""Fields of ir_datasets' qrels that name a subtopic, the first that a dataset has."""
+"""Fields in ir_datasets' qrels that may name a subtopic. The first one that a dataset has is used."""
 
 
 def read_subtopics(path: Path) -> pl.DataFrame:
-    """Read qid, docno, subtopic, label from a file in TREC's format (qid, subtopic, docno, label), in its order.
+    """Read qid, docno, subtopic and label from a TREC qrels file (qid, subtopic, docno, label), keeping its order.
 
-    Raises InputError with the first line that is malformed or repeats a pair's subtopic, for a file without lines, and
-    if all lines have the same subtopic.
+    Raises InputError for the first line that is malformed or repeats a pair's subtopic, for an empty file, and if all
+    lines have the same subtopic.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str, str], int]()
     for number, (qid, subtopic, docno, label) in trec_lines(path, "qid", "subtopic", "docno", "label"):
@@ -38,7 +38,7 @@ def read_subtopics(path: Path) -> pl.DataFrame:
 
 
 def collapsed(subtopics: pl.DataFrame) -> pl.DataFrame:
-    """Return qid, docno, label, one row per pair: the highest label over its subtopics."""
+    """Return qid, docno and label, with one row per pair that has its highest label over all subtopics."""
     return subtopics.group_by("qid", "docno", maintain_order=True).agg(pl.col("label").max())
 
 
@@ -46,7 +46,7 @@ class LocalSubtopics(LocalCollection):
     """A local dataset whose qrels.txt names subtopics."""
 
     def subtopics(self) -> pl.DataFrame:
-        """Read qid, docno, subtopic, label."""
+        """Read qid, docno, subtopic and label."""
         return read_subtopics(self.path / "qrels.txt")
 
     def qrels(self) -> pl.DataFrame:
@@ -54,10 +54,10 @@ class LocalSubtopics(LocalCollection):
 
 
 class CataloguedSubtopics(IrDatasetsCollection):
-    """A dataset of ir_datasets whose qrels name subtopics."""
+    """A dataset in ir_datasets whose qrels name subtopics."""
 
     def subtopics(self) -> pl.DataFrame:
-        """Read qid, docno, subtopic, label."""
+        """Read qid, docno, subtopic and label."""
         field = subtopic_field(self.dataset_id)
         with first_use():
             qrels = [
@@ -71,9 +71,9 @@ class CataloguedSubtopics(IrDatasetsCollection):
 
 
 def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | CataloguedSubtopics:
-    """Open the collection of a dataset's ``definition`` whose qrels name subtopics; pairs have their highest label.
+    """Open the collection of a dataset's ``definition`` whose qrels name subtopics. Each pair's label is its highest.
 
-    Raises InputError for a source whose qrels name none.
+    Raises InputError for sources whose qrels don't name subtopics.
     """
     opened = open_collection(definition)
     if isinstance(opened, LocalCollection):
@@ -84,9 +84,9 @@ def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | Cata
 
 
 def subtopic_field(dataset_id: str) -> str:
-    """Return the field of the qrels of ``dataset_id`` that names subtopics. Downloads nothing.
+    """Return the field that names subtopics in the qrels of ``dataset_id``, without downloading anything.
 
-    Raises InputError if there is none.
+    Raises InputError if there is no such field.
     """
     import ir_datasets
 

@@ -1,4 +1,4 @@
-"""Read which nuggets retrieved passages have, as nuggetizer's assignment to retrieval results writes it."""
+"""Read which nuggets retrieved passages contain, from nuggetizer's assignments to retrieval results."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.collection.subtopics.table import SCHEMA
 
 LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": 0}
-"""Labels by assignment. A failed one counts as not supported, as in nuggetizer's scores."""
+"""Labels by assignment. As in nuggetizer's scores, a failed assignment counts as not supported."""
 EXPECTED = '{"qid": ..., "docid": ..., "nuggets": [{"text": ..., "assignment": "support"}, ...]}'
 
 
 def read_nuggetizer(path: Path) -> pl.DataFrame:
-    """Read the JSON lines in ``path``, one per query and passage; a nugget's text names the subtopic.
+    """Read a JSON Lines file that has one line per query and passage. A nugget's text is the subtopic's name.
 
-    Raises InputError with the first line that is malformed or repeats a pair, and for a file without a nugget.
+    Raises InputError for the first line that is malformed or repeats a pair, and for a file without nuggets.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str], int]()
     for number, line in numbered_lines(path):

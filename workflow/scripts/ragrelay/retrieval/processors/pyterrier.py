@@ -13,26 +13,28 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """A PyTerrier transformer of results with text; its `text` is shown in the order of its ranks."""
+    """A PyTerrier transformer that takes and returns results with text. Its `text` is shown in the order of its
+    ranks."""
 
     threads = 2
 
     pipeline: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. The function gets the "
-        "`options` and returns a transformer, which gets qid, query, docno, text, score (falling with the "
-        "rank) and rank of a query's first k passages. The grid's orderings lay out its results by `rank`, "
-        "or by rows if they have no such column."
+        description="`module:function`, in a file in the working folder or an installed module. The function gets "
+        "the `options` and returns a transformer. The transformer gets a query's first k passages with the columns "
+        "qid, query, docno, text, score (decreasing with the rank) and rank. The grid's orderings apply to the "
+        "`rank` in its results, or to their row order if there is no such column."
     )
-    options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
+    options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the function, its module's file and its options."""
+        """Return the function, its module's hash and its options."""
         return {"pipeline": self.pipeline, "code": self.code["pipeline"], "options": self.options}
 
     def start(self, threads: int) -> Process:
-        """Make the transformer.
+        """Create the transformer.
 
-        It raises InputError if the transformer fails, returns no docno or text, or orders rows or scores differently.
+        The returned function raises InputError if the transformer fails, returns no docno or text, or if its rows or
+        scores are in a different order than its ranks.
         """
         import pandas as pd
         import pyterrier as pt
@@ -56,10 +58,10 @@ class Pyterrier(Processor):
 
 
 def _in_order(place: str, query: str, results: Any, given: Sequence[str]) -> list[tuple[str, str]]:
-    """Return docnos and texts by rank, or in row order if there are no ranks.
+    """Return docnos and texts sorted by rank, or in row order if there are no ranks.
 
-    PyTerrier need not sort rows by rank, and a pipeline may keep the scores: both may have the ``given`` order too.
-    Raises InputError for a third order, because that may be the intended one.
+    PyTerrier doesn't have to sort rows by rank, and a pipeline may leave scores unchanged, so rows and scores may also
+    be in the ``given`` order. Raises InputError for any third order, because that might be the intended one.
     """
     by_rank = results.sort_values("rank", kind="stable") if "rank" in results.columns else results
     by_score = by_rank.sort_values("score", ascending=False, kind="stable") if "score" in results.columns else by_rank

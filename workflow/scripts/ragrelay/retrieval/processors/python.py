@@ -13,20 +13,21 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Python(Processor):
-    """Your function that returns the texts to show."""
+    """Your own function, which returns the texts to show."""
 
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. The function gets a "
-        "query's text, its passages from the first rank on (each a tuple of docno and text) and the `options`, and "
-        "returns docnos with their new texts, as tuples or as a mapping, in the order in which the grid's orderings "
-        "lay them out. A passage that the function leaves out isn't shown; a docno that the function didn't get is an "
+        "query's text, its passages in rank order (each a tuple of docno and text) and the `options`. It returns "
+        "docnos with their new texts, as tuples or as a mapping; the grid's orderings apply to the order in which "
+        "it returns them. Passages that it leaves out aren't shown; returning a docno that it didn't get is an "
         "error."
     )
     one_at_a_time: bool = Field(
         False,
-        description="Call the function with one passage at a time: each passage is then processed once for all k.",
+        description="Call the function with one passage at a time, so that each passage is only processed once for "
+        "all k.",
     )
-    options: dict[str, Any] = Field({}, description="Keyword arguments of the function.")
+    options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     @property
     def alone(self) -> bool:  # type: ignore[override]
@@ -34,7 +35,7 @@ class Python(Processor):
         return self.one_at_a_time
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the function, its module's file and its options."""
+        """Return the function, its module's hash and its options."""
         return {
             "function": self.function,
             "code": self.code["function"],
@@ -43,7 +44,7 @@ class Python(Processor):
         }
 
     def start(self, threads: int) -> Process:
-        """Import the function. It raises InputError if the function fails or doesn't return docnos with texts."""
+        """Import the function and wrap it to raise InputError if it fails or doesn't return docnos with texts."""
         place, expected = f"processor {self.function}", "docnos with texts, as tuples or as a mapping"
         with user_errors(place, self.function, "its import", expected):
             function = function_named(self.function)

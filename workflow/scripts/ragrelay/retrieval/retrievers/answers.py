@@ -15,13 +15,13 @@ from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Answers(Retriever):
-    """The passages that imported answers list, in the same order (docs/bring-your-own-answers.md)."""
+    """The passages that imported answers list, in the listed order (docs/bring-your-own-answers.md)."""
 
     searches_every_query: ClassVar[bool] = False
 
     path: Text = Field(
-        description="The answer files, as for a generator with `engine: file`; answers that name this retriever, "
-        "or no retriever, are read."
+        description="The answer files, as for a generator with `engine: file`. Only answers that name this "
+        "retriever or none are read."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -32,11 +32,11 @@ class Answers(Retriever):
                 raise InputError(f"{place}.path'", f"no file {self.path}", "a file of answers")
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Return the answer files that match the path."""
+        """Return the answer files that match the path pattern."""
         return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return each query's longest list of passages, from answers in the ordering `descending` or without any."""
+        """Return each query's longest list of passages among answers whose ordering is `descending` or not given."""
         from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
         from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 

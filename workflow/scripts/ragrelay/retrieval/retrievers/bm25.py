@@ -1,4 +1,4 @@
-"""Retrieve with BM25, with PISA, Terrier or bm25s."""
+"""Retrieve with BM25, using PISA, Terrier or bm25s."""
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -26,47 +26,51 @@ OTHER_RETRIEVERS = (
     "a dense retriever with a model of the language, or, for words between blanks, a pyterrier pipeline with Terrier's "
     "tokeniser utf"
 )
-"""Alternatives that read the letters which the engines' tokenizers drop."""
+"""Alternatives that can read letters that the engines' tokenizers drop."""
 
 
 class Bm25(Retriever):
     """BM25 over an inverted index.
 
-    Its engines only read ASCII letters and digits. Queries or passages are refused if more than 5% of their words have
-    no such letters, as in Russian or Japanese, or if most words are cut at other letters, as in Vietnamese.
+    The engines only read ASCII letters and digits. Queries or passages are rejected if more than 5% of their words have
+    no such characters, as in Russian or Japanese, or if most words would be cut at other letters, as in Vietnamese.
     """
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
-        description="Search engine. `pisa` reads its index from the disk, for corpora of any size. `bm25s` keeps it in "
-        "memory and answers more queries a second, for up to about a million passages. `terrier` has query "
-        "expansion; it needs Java 11 or newer, and PyTerrier fetches its jars once.",
+        description="Search engine. `pisa` reads its index from disk and suits corpora of any size. `bm25s` holds "
+        "it in memory and answers more queries per second; it suits up to about a million passages. `terrier` "
+        "offers query expansion; it needs Java 11 or newer, and PyTerrier downloads its jars once.",
     )
     k1: float | None = Field(
-        None, ge=0, description="Term-frequency saturation; by default 1.2 with Terrier and 0.9 with the others."
+        None, ge=0, description="Term-frequency saturation. Defaults to 1.2 with Terrier and 0.9 with the others."
     )
     b: float | None = Field(
-        None, ge=0, le=1, description="Length normalisation; by default 0.75 with Terrier and 0.4 with the others."
+        None, ge=0, le=1, description="Length normalisation. Defaults to 0.75 with Terrier and 0.4 with the others."
     )
     stemmer: Literal["porter2", "krovetz", "porter", "none"] | None = Field(
-        None, description="Stemmer of the index; by default `porter` with Terrier and `porter2` with the others."
+        None,
+        description="Stemmer for the index and the queries. Defaults to `porter` with Terrier and `porter2` "
+        "with the others.",
     )
     stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list for the index and the queries.")
-    depth: int = Field(1000, ge=1, description="Results per query.")
+    depth: int = Field(1000, ge=1, description="Number of results per query.")
     expansion: Literal["rm3", "bo1", "kl"] | None = Field(
         None,
-        description="Query expansion from the top passages of a first search (engine `terrier`): the relevance model "
-        "RM3, or Bo1 or KL (divergence from randomness). By default queries are not expanded.",
+        description="Query expansion from the top passages of a first search (only with engine `terrier`): the "
+        "relevance model RM3, or Bo1 or KL (divergence from randomness). By default, queries aren't expanded.",
     )
     feedback_passages: int | None = Field(
-        None, ge=1, description="Passages that the expansion learns from; by default 3."
+        None, ge=1, description="Number of passages that the expansion learns from. Defaults to 3."
     )
-    feedback_terms: int | None = Field(None, ge=1, description="Terms that the expansion adds; by default 10.")
+    feedback_terms: int | None = Field(
+        None, ge=1, description="Number of terms that the expansion adds. Defaults to 10."
+    )
     original_weight: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="RM3's lambda, the weight of the original query against the expansion; by default 0.6.",
+        description="RM3's lambda, the weight of the original query relative to the expansion. Defaults to 0.6.",
     )
 
     @classmethod
@@ -78,7 +82,7 @@ class Bm25(Retriever):
         return filled
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the engine has the stemmer, and that only Terrier has expansion and its keys."""
+        """Check that the engine supports the stemmer, and that expansion and its keys are only used with Terrier."""
         if self.stemmer not in STEMMERS[self.engine]:
             expected = f"one of {', '.join(STEMMERS[self.engine])} with engine {self.engine}"
             raise InputError(place + ".stemmer'", repr(self.stemmer), expected)
@@ -90,14 +94,14 @@ class Bm25(Retriever):
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, object]:
-        """Return the settings for texts. With bm25s, whose index has the scores, also k1 and b."""
+        """Return the text settings and, with bm25s, whose index contains scores, k1 and b."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, object]) -> dict[str, object]:
-        """Return the definition, with the version of Terrier or bm25s."""
+        """Return the definition and the version of Terrier or bm25s."""
         if definition["index"] == "pisa":
             return dict(definition)
         if definition["index"] == "bm25s":
@@ -108,14 +112,14 @@ class Bm25(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build the engine's inverted index. Raises InputError if the engine doesn't read the passages' words."""
+        """Build the engine's inverted index. Raises InputError if the engine can't read the passages' words."""
         _check_words(definition["index"], "passages", sampled(collection))
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the engine's results, with query expansion if it is set.
+        """Return the engine's results, with query expansion if set.
 
-        Raises InputError if the engine doesn't read the words in the queries or passages.
+        Raises InputError if the engine can't read the words in the queries or passages.
         """
         _check_words(self.engine, "queries", task.queries["query"])
         _check_words(self.engine, "passages", sampled(task.collection))
@@ -123,11 +127,11 @@ class Bm25(Retriever):
         return results
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count queries with a word that the engine's tokenizer cuts, if there are many."""
+        """Count the queries with a word that the engine's tokenizer cuts, if there are many."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:
-        """Return whether its engine is Terrier."""
+        """Return whether the engine is Terrier."""
         return self.engine == "terrier"
 
 

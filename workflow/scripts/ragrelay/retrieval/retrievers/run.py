@@ -15,16 +15,17 @@ from ragrelay.retrieval.trec import check_columns, check_falling, rank_number
 
 
 class Run(Bringing):
-    """A TREC run from a file."""
+    """A TREC run read from a file."""
 
     path: DatasetFile = Field(
-        description="The run file, plain or .gz, .bz2, .xz, .zst; `{dataset}` is replaced by the dataset's name."
+        description="The run file, plain or compressed (.gz, .bz2, .xz, .zst). `{dataset}` is replaced with the "
+        "dataset's name."
     )
     ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
         None,
-        description="What orders a query's results: `scores`, highest first; `ranks`; or `distances` in the score "
-        "column, lowest first. Without this key scores order them, and ragrelay refuses a file whose scores "
-        "rise with the rank in most queries, or whose rank and score columns look swapped.",
+        description="What a query's results are sorted by: `scores`, highest first; `ranks`; or `distances` in the "
+        "score column, lowest first. Without this key, they are sorted by score, and ragrelay rejects a file in "
+        "which the scores of most queries rise with the rank or the rank and score columns look swapped.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -40,10 +41,10 @@ class Run(Bringing):
         return [file_of(self.path, dataset)]
 
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
-        """Return the rows with negated distances or ranks as scores, if these are meant.
+        """Return the rows, with negated distances or ranks as scores if `ranked_by` says so.
 
-        Raises InputError if no key says what is meant and most queries' scores rise with the rank or are ranks
-        themselves, and if a rank that counts isn't a number or is repeated.
+        Raises InputError if `ranked_by` isn't set and most queries' scores rise with the rank or look like ranks, or if
+        results are sorted by ranks and one isn't a whole number or is repeated.
         """
         if self.ranked_by == "distances":
             return ranks.with_columns(score=0.0 - pl.col("score"))
@@ -68,5 +69,5 @@ class Run(Bringing):
         return task.runs[0]
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Name the run file in the error, in place of the retriever's kind."""
+        """Return an error that names the run file instead of the retriever's kind."""
         return super().no_result(str(runs[0]), runs)
