@@ -113,8 +113,8 @@ class Reader(pt.Transformer):  # type: ignore[misc]
     """A PyTerrier transformer that answers each query from its first k passages, or without passages if k = 0.
 
     Input columns: qid, query, docno and score; if k = 0, only qid and query. Texts come from the collection; a column
-    ``text`` must agree with them. An engine starts only if answers are missing from the study's store, which then
-    stores them.
+    ``text`` must agree with them. An engine only starts for answers that the study's store lacks, which are then
+    stored.
 
     Args:
         study: The study's results.
@@ -256,8 +256,8 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
     Args:
         study: The study's results.
-        references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Defaults
-            to the scorer's first.
+        references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Default:
+            the scorer's first.
         scorer: The scorer's name; defaults to the study's first.
         dataset: The dataset's name; defaults to the study's first.
         generator: The generator's name; defaults to the study's first.

@@ -62,8 +62,8 @@ class Annex:
     builds_on: ClassVar[tuple[str, ...]] = ()
     """The annexes that this one imports. Removing one of them also removes this one."""
     doors: ClassVar[tuple[str, ...]] = ()
-    """Top-level modules of the package, or functions in its ``__init__``, through which users reach the annex. They are
-    removed with it."""
+    """Top-level modules of the package, or functions in its ``__init__``, that give users access to the annex and go
+    with it."""
     extends: ClassVar[Mapping[str, str]] = {}
     """The names that the annex adds to ``ragrelay.extend``, each with the module that defines it."""
 
@@ -305,8 +305,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The pattern for each input name; by default the tables that the rule ``shown`` creates, if the study has
-            any.
+            The pattern for each input name; by default the tables from the rule ``shown``, if the study has any.
         """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}

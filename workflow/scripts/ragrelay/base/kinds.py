@@ -57,8 +57,7 @@ class CheckedStudy:
             folder: The name of a folder next to each folder in ``prompts``, to search instead.
 
         Returns:
-            The template's path in the first folder that has it; if none has it, the path it would have in the first
-            folder.
+            The template's path in the first folder that has it; if none has it, its path in the first folder.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
@@ -107,8 +106,7 @@ class Kind(Settings):
     def outside_code(cls) -> dict[str, str]:
         """Hash the kind's source if another package defines it.
 
-        Cached results depend on this hash, because authors of other packages can't be expected to maintain version
-        numbers.
+        Cached results depend on this hash, because other packages' authors can't be expected to keep version numbers.
 
         Returns:
             The hash, under the key ``kind``; empty for ragrelay's own kinds.
@@ -192,8 +190,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds in a catalogue section: subclasses of ``base``, one per module in ``package``, chosen by the key
-    ``selector``.
+    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, named by ``selector``.
 
     Used as metadata on a type, it has the entry's kind validate the entry.
     """
@@ -217,8 +214,7 @@ class Kinds(Generic[K]):
         return self._module(definition[self.selector])
 
     def _module(self, name: str) -> str:
-        """Return a kind's module. Entry points are only searched for names that ragrelay lacks, because that takes 40
-        ms."""
+        """Return a kind's module. Entry points, which take 40 ms, are only searched for names that ragrelay lacks."""
         own = f"{self.package}.{name}"
         if own in sys.modules or (str(name).isidentifier() and find_spec(own)):
             return own
@@ -270,8 +266,7 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of a key that names a kind. Its description starts with ``lead`` and lists all
-        kinds."""
+        """Return the JSON Schema of a key that names a kind. The description is ``lead`` and a list of all kinds."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
@@ -287,8 +282,7 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys. An entry has every kind's keys, with defaults, but only uses those of its own
-    kind.
+    """Kinds that share one set of keys. An entry has every kind's keys, with defaults, but only uses its kind's.
 
     So an overlay can change an entry's kind (``default``, unless it names one) without changing its other keys.
     """

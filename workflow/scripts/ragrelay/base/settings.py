@@ -40,8 +40,7 @@ TYPES = {
 
 
 class RefusedError(ValueError):
-    """A validator's error, with what was found and what was expected. ``key``: the key, if the validator checks a
-    mapping."""
+    """A validator's error: what was found and what was expected. ``key``: the key, if a mapping was checked."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)
@@ -125,8 +124,7 @@ Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_
 """A list without repeated values."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
-"""A user's own function, as ``module:function``. ragrelay checks that it exists and adds its hash to the entry's
-``code``."""
+"""A user's own function, as ``module:function``. It must exist, and its hash is added to the entry's ``code``."""
 CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
 ClassName = Annotated[str, CLASS]
 """A user's own class, as ``module:Class``."""
@@ -152,8 +150,7 @@ Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without
 
 
 OUTSIDE_JOBS = "outside jobs"
-"""Marks a key that is never in a job's definition, so that no code digest follows it
-(execution/jobs/code_digest.py)."""
+"""Marks a key that no job's definition has, so that no code digest follows it (execution/jobs/code_digest.py)."""
 
 
 def file_of(path: str, dataset: str) -> str:
@@ -169,8 +166,7 @@ class _NotNull:
 
 
 class Settings(BaseModel):
-    """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes it in the
-    documentation.
+    """A mapping with a fixed set of keys. A subclass's docstring describes it to users in its first paragraph.
 
     A field without a default is a required key. A field whose default is None is a key that may be absent; it may only
     be null if its type is Nullable.

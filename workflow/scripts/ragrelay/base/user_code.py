@@ -1,7 +1,7 @@
 """Find users' own functions and classes, which the configuration names as ``module:name``.
 
-Modules are looked up in the study's folder and then among the installed packages. When a study starts, they are only
-parsed; jobs import them.
+Modules are looked up in the study's folder and then among the installed packages. The start only parses them; jobs
+import them.
 """
 
 import ast
@@ -59,8 +59,7 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
-    """Turn errors from the user's function ``name`` into an InputError that names the file, the line and the ``given``
-    input.
+    """Turn errors from the user's function ``name`` into an InputError with the file, line and ``given`` input.
 
     The traceback goes to the log. ``expected``: what the function should return.
     """

@@ -16,8 +16,7 @@ from ragrelay.scoring.encoder import Encoder
 
 
 class Weighted(NamedTuple):
-    """One text's normalised embeddings ``tokens`` [layers, T, dimension] and ``weights`` [T]. T is 0 for an empty
-    text."""
+    """One text's normalised embeddings ``tokens`` [layers, T, dimension] and ``weights`` [T]. T is 0 if it is empty."""
 
     tokens: np.ndarray
     weights: np.ndarray
@@ -44,8 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Return each distinct text with its weights: those in ``idf`` (by token id) or 1, and 0 for [CLS] and
-        [SEP]."""
+        """Return each distinct text with its weights: from ``idf`` (by token id) or 1, and 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
@@ -118,8 +116,8 @@ def match_pairs(
 def _padded(texts: Sequence[Weighted], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
     """Return tokens [layers, n, longest, dimension] and weights [n, longest], which sum to 1 for each text.
 
-    Shorter texts are padded with copies of their first token at weight 0. This doesn't change any maximum, so no mask
-    is needed.
+    Shorter texts are padded with copies of their first token at weight 0. This changes no maximum, so no mask is
+    needed.
     """
     longest = max(len(text.weights) for text in texts)
     tokens = [text.tokens[:, [*range(len(text.weights)), *[0] * (longest - len(text.weights))]] for text in texts]

@@ -1,5 +1,4 @@
-"""Read a dataset in a local folder: passages.jsonl (may be compressed), queries.tsv, qrels.txt, optional
-answers.jsonl."""
+"""Read a dataset in a local folder: passages.jsonl (plain or compressed), queries.tsv, qrels.txt, answers.jsonl."""
 
 import functools
 import logging
@@ -22,8 +21,8 @@ QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "
 """Lower-case names that the first column of a queries file has if there is a header."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
 """A label. This is stricter than Python's int, which reads 1_0 as 10. Six digits is the maximum because trec_eval has a
-counter for every label up to the highest one: with nine digits, the counters would take gigabytes, and if memory runs
-out, its measures are 0."""
+counter for every label up to the highest one: with nine digits, they would take gigabytes, and if memory runs out, its
+measures are 0."""
 
 log = logging.getLogger(__name__)
 

@@ -40,8 +40,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def halves(text: str) -> list[str]:
-    """Split ``text``, which has at least two characters, at the whitespace nearest to its middle, or else in the
-    middle.
+    """Split a text of at least two characters at the whitespace nearest to its middle, or else in the middle.
 
     A letter and its marks, such as vowel signs, stay together.
     """

@@ -18,8 +18,7 @@ References = Annotated[
 
 
 class DatasetSource(Kind):
-    """Base class for dataset sources, which provide queries, passages, judgements and the grades that define
-    references."""
+    """Base class for dataset sources, which provide queries, passages, judgements and reference grades."""
 
     references: References = Field(
         description="Reference grades: for each name, the lowest label that counts as a reference."

@@ -21,8 +21,7 @@ WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 """A piece of text that a model's tokenizer either splits into known parts or replaces with one unknown token."""
 MOST_LOST = 0.05
-"""Texts are rejected if a tokenizer drops more than this share of their words, and reported if it cuts more than
-that."""
+"""Texts are rejected if a tokenizer drops more than this share of their words, and reported if it cuts more."""
 MOST_CUT = 0.5
 """Texts are rejected if a tokenizer cuts more than this share of their words."""
 SAMPLE = 1000

@@ -39,8 +39,7 @@ def check_file(path: Path) -> None:
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:
     """Raise InputError if ``overlays`` don't name their study, because their results would go into ``study``'s folder.
 
-    ``given``: the keys that the overlays and the command line set on top of the catalogue, whose own study is
-    ``study``.
+    ``given``: the keys that overlays and the command line add to the catalogue, whose own study is ``study``.
     """
     if overlays and "study" not in given:
         expected = f"a line 'study: <name>': results then go to results/<name>/, not among those of {study}"

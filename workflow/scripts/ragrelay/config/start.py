@@ -37,8 +37,8 @@ def start(
     """
     with _path_errors():
         for path in files:
-            # Read only to find errors: Snakemake reads the values itself, and uses the last of repeated keys. JSON
-            # isn't always YAML.
+            # Read only to find errors: Snakemake reads the values itself and uses the last of repeated keys. JSON may
+            # not be YAML.
             with suppress(yaml.YAMLError):
                 read_yaml(path)
         check_extensions()

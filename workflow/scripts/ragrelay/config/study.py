@@ -350,16 +350,14 @@ class Study(CheckedStudy):
                     raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
-        """Raise InputError if the user named an unknown retriever. If only the default is missing, nothing is
-        marked."""
+        """Raise InputError if the user named an unknown retriever. If only the default is unknown, none is marked."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
             known = one_of(["null", *self.config["retrievers"]], name)
             raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_primary(self) -> None:
-        """Raise InputError unless the names are in the grid, the two retrievers differ, and the ordering applies to
-        k."""
+        """Raise InputError unless the names are in the grid, the retrievers differ, and the ordering applies to k."""
         place, given = "config key 'analysis.primary.{}'", self.config["analysis"]["primary"]
         known: dict[str, list[Any]] = {
             "retriever": self.grid.retrievers,

@@ -33,8 +33,8 @@ def kshot_prompts(
     """Return prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
 
     The result has COLUMNS, in the order of ``queries``; passages are in ``ordering``. A query with fewer than k
-    passages gets all of them; a query without passages gets no row. If a processor emptied all passages, the zero-shot
-    prompt is used.
+    passages gets all of them; a query without passages gets no row. If a processor emptied all of them, the prompt is
+    zero-shot.
     """
     top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
@@ -62,16 +62,14 @@ def _row(
 class Layout:
     """The texts behind prompts. They are only read if a prompt is too long.
 
-    ``queries`` and ``contexts`` are the files with the queries and with each retriever's contexts. Zero-shot prompts
-    have no contexts.
+    ``queries`` and ``contexts`` are files: the queries, and each retriever's contexts (zero-shot prompts have none).
     """
 
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
-        """Yield (number of dropped passages, prompt), dropping 1, 2, ... passages from the end of the retriever's
-        ranking.
+        """Yield (number of dropped passages, prompt), dropping 1, 2, ... passages from the end of the ranking.
 
         The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
         would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts it contains.

@@ -1,1 +1,1 @@
-"""Ask models a study's questions: prompts, each job's engine, and the tables made from the replies."""
+"""Ask models a study's questions: build the prompts, run each job's engine, and turn the replies into tables."""

@@ -1,4 +1,4 @@
-"""Read the answers that a question asks about."""
+"""Read the answers that a question is about."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """The answers that a question asks about: FileAnswers in a job, and placeholders for missing ones in the plan."""
+    """The answers that a question is about. Jobs use FileAnswers; the plan uses placeholders for missing answers."""
 
     keys: pl.DataFrame
     contexts: dict[tuple[str, int], dict[str, list[str]]]
     baseline_cells: set[Cell]
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Add the answers' texts to a selection of ``keys``."""
+        """Add the answers' texts to rows of ``keys``."""
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the answers, with and without a known text."""
+        """Yield the answers whose text is known, and those whose text isn't."""
 
 
 class FileAnswers:
-    """The answers in a question job's files.
+    """The answers in the files of a question's job.
 
-    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` has each prompt's docnos, by ordering and k,
-    then qid. ``baseline_cells`` are the zero-shot cells that a retriever's job reads as its baseline.
+    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` gives each prompt's docnos by (ordering, k)
+    and qid. ``baseline_cells`` are the zero-shot cells that a retriever's job reads as its baseline.
 
     Args:
-        job: The job, with inputs `answers`, `prompts` and maybe `zeroshot`.
-        qids: The queries whose answers are read.
-        retriever: The retriever whose answers are read, if the files belong to several.
+        job: The job, with the inputs `answers`, `prompts` and optionally `zeroshot`.
+        qids: The queries whose answers to read.
+        retriever: The retriever whose answers to read, if the files belong to several.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -51,10 +51,10 @@ class FileAnswers:
         """Add the answers' texts.
 
         Args:
-            keys: ``keys``, or a selection from it.
+            keys: ``keys``, or some of its rows.
 
         Returns:
-            The same rows with columns answer and cited_sentences.
+            The same rows, with columns answer and cited_sentences added.
         """
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
@@ -64,25 +64,25 @@ class FileAnswers:
         """Split answers by whether their texts are known.
 
         Args:
-            answers: Rows from ``texts``.
-            sure: Unused; the plan's answers need it.
+            answers: Rows returned by ``texts``.
+            sure: Unused. Only the plan's answers need it.
 
         Yields:
-            ``answers`` and True, because all texts in files are known.
+            ``answers`` and True, because files contain all texts.
         """
         yield answers, True
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read the answers on one side of a pair (bases.AboutPairs).
+    """Read the answers on one side of a pair of systems (see bases.AboutPairs).
 
     Args:
         job: The job.
-        qids: The queries whose answers are read.
-        retriever: The retriever, or `zeroshot`.
+        qids: The queries whose answers to read.
+        retriever: The retriever's name, or `zeroshot`.
 
     Returns:
-        A data frame with qid, ordering, k, seed, answer and certain (false where the plan replaces an answer).
+        Columns qid, ordering, k, seed, answer and certain, which is false if the plan uses a placeholder.
     """
     answers = job.answers(qids, retriever)
     parts = answers.split(answers.texts(answers.keys), True)

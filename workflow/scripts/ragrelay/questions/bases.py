@@ -1,4 +1,4 @@
-"""Base classes for questions with one part per dataset, generator and retriever, which ask the generator itself."""
+"""Define base classes for questions to the study's generators, with a part per dataset, generator and retriever."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -45,8 +45,7 @@ class AboutAnswers(AboutRetrievers):
 class AboutPairs(AboutRetrievers):
     """A question about each answer to a retriever's contexts and the opponent's answer to the same query.
 
-    ``answers.pair_answers`` reads one side. By default, every other retriever meets the primary comparison's
-    reference.
+    ``answers.pair_answers`` reads one side. By default, the opponent is the primary comparison's reference.
     """
 
     key = "{dataset}/{generator}/{retriever}/{against}"
@@ -82,7 +81,7 @@ class AboutPairs(AboutRetrievers):
 def _of_sides(
     key: Key, cells: Sequence[Mapping[str, str | int]], zeroshot: Sequence[Mapping[str, str | int]]
 ) -> list[Mapping[str, str | int]]:
-    """Return the cells of the retriever and of its opponent."""
+    """Return the retriever's and the opponent's cells."""
     return [
         {**cell, "retriever": name}
         for name in (key["retriever"], key["against"])

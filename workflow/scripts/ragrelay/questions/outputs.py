@@ -1,4 +1,4 @@
-"""Write the files that a question makes from the replies."""
+"""Write the files that a question derives from the replies."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from ragrelay.base.io.atomic_files import atomic, write_json, write_parquet
 
 
 def write_made(made: Mapping[str, Any], outputs: Any) -> None:
-    """Write each of ``made`` to the path of that name in ``outputs``.
+    """Write each item in ``made`` to the path with the same name in ``outputs``.
 
-    A table of polars, or of Arrow with its metadata, is written as Parquet, anything else as JSON.
+    Polars tables and Arrow tables (with their metadata) are written as Parquet, everything else as JSON.
     """
     for name, value in made.items():
         path = getattr(outputs, name)

@@ -1,4 +1,4 @@
-"""Ask about all parts of a job with one asker, and read the replies for one table's parts from the stores."""
+"""Ask about all of a job's parts with one asker, and read the stored replies for one table's parts."""
 
 import json
 import logging
@@ -20,15 +20,15 @@ COUNTS = ("asked", "cached", "made", "generate_seconds")
 
 Inputs = Mapping[str, str | Sequence[str]]
 Part = Mapping[str, Any]
-"""A part's settings and wildcards, and its ``files``: for each input name, its files' places among the job's files."""
+"""A part's settings, wildcards and ``files``: for each input name, the positions of its files among the job's files."""
 
 
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
-    """Ask ``question`` about each of ``parts``. Return the receipt: total COUNTS, seconds, and each part's receipt.
+    """Ask ``question`` about each part. Return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    A part whose requests are impossible doesn't affect the others: its entry has ``refused``, the error with which the
-    job that reads its replies ends. Raises RequestError if all are impossible. A key that two parts share counts in
-    each; the second finds it cached.
+    A part whose requests are impossible doesn't affect the others. Its entry has ``refused``, the error with which the
+    job that reads its replies will end. A key that two parts share counts in both; the second one finds it cached.
+    Raises RequestError if the requests of all parts are impossible.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -51,10 +51,10 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 def read_parts(
     question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
 ) -> Mapping[str, Any]:
-    """Return what ``read`` of ``question`` makes of the replies about ``parts``; the last part is its table.
+    """Return what the question's ``read`` derives from the replies about ``parts``. The last part is the table itself.
 
-    ``ask`` makes the rows again; they go to ``asked_file`` if there is one. Raises InputError for a reply that the
-    stores lack, with the reason from the asking job's receipt (the input ``receipt``), if there is one.
+    ``ask`` recreates the rows, which are written to ``asked_file`` if it is given. Raises InputError if a reply isn't
+    stored, with the reason in the asking job's receipt (the input ``receipt``) if there is one.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)
@@ -70,7 +70,7 @@ def read_parts(
     if asked_file is not None:
         write_parquet(pl.concat([rows for rows, _ in made]), asked_file)
         table.inputs = {**table.inputs, "asked": asked_file}
-    # Words in the order of a receipt's file, not of the question: sums of probabilities follow it, to the last bit.
+    # Use the receipt's order of words, not the question's, because it affects the last bit of probability sums.
     receipt = json.loads(json.dumps(made[0][1], sort_keys=True))
     found: Mapping[str, Any] = module.read(table, receipt, asker.cache_dir)
     return found
@@ -84,5 +84,5 @@ def _jobs(inputs: Inputs, parts: Iterable[Part]) -> Iterator[QuestionJob]:
 
 
 def _stores(receipt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return a receipt's counts, which are per store if a question fills several."""
+    """Return a receipt's counts, one mapping per store if the question fills several."""
     return [receipt] if "asked" in receipt else [value for value in receipt.values() if isinstance(value, Mapping)]

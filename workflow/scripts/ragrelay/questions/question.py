@@ -1,19 +1,20 @@
-"""Base class for the questions that a study asks a model.
+"""Define the base class for questions that a study asks a model.
 
-A question is one module of ``ragrelay.questions.kinds``, or your own module, named by the key ``questions``. Its class
-gives rules, plan, budget and the file registry its jobs, with the files that they read and write. Each question becomes
-two rules: one asks, with an engine; one reads the replies from the stores. A question has parts, one per table, such as
-the answers of each retriever. A job that asks has one engine for many parts: all parts that ask the same generator,
-unless their wildcards in ``ask_key`` differ. Three functions of the module run in the jobs:
+A question is a module in ``ragrelay.questions.kinds``, or your own module, which the key ``questions`` names. Its class
+declares the jobs, and the files that they read and write, for the rules, the plan, the budget and the file registry.
+Each question becomes two rules: one asks the model, with an engine; the other reads the stored replies. A question has
+one part per table, for example one per retriever. A job that asks uses one engine for many parts: all parts that ask
+the same generator, unless their wildcards in ``ask_key`` differ. Three functions in the module run in jobs:
 
-- ``ask(job, asker)`` asks for all rows of a part. It returns the rows (columns of ``asked``, or None) and the receipt.
-  The job that reads calls it again, with an asker that only looks up, for the same rows and receipt.
-- ``plan(job, asker)`` counts the requests of a part for the plan. Where the rows do not depend on replies, it is
-  ``ask`` itself, with an asker that counts.
-- ``read(job, receipt, cache_dir)`` returns the tables or values of the files in ``made``, by name, from the stores.
+- ``ask(job, asker)`` asks about all of a part's rows. It returns the rows (with the columns of ``asked``, or None) and
+  the receipt. The job that reads calls it again to get the same rows and receipt, with an asker that only reads the
+  stores.
+- ``plan(job, asker)`` counts a part's requests for the plan. If the rows don't depend on replies, it is ``ask`` itself,
+  with an asker that counts.
+- ``read(job, receipt, cache_dir)`` reads the stores and returns the contents of the files in ``made``, by name.
 
-Only these functions and the code that they reach count as the jobs' code; your own module counts completely. Modules
-import heavy libraries inside functions, because Snakemake imports every question when it starts.
+Only these functions and the code that they reach count as the jobs' code, except that your own module counts as a
+whole. Modules import heavy libraries inside functions, because Snakemake imports every question when it starts.
 """
 
 import importlib
@@ -30,24 +31,24 @@ from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
-if TYPE_CHECKING:  # the study that rules see, which is above this package
+if TYPE_CHECKING:  # the study that rules see is above this package
     from ragrelay.execution.study.study import StudyOfRules
     from ragrelay.questions.answers import Answers
 
 FUNCTIONS = ("ask", "plan", "read")
-"""The functions of a question's module that run in jobs."""
+"""The functions in a question's module that run in jobs."""
 Key = Mapping[str, str]
-"""Values, keyed by wildcard."""
+"""Wildcard values by wildcard."""
 Inputs = dict[str, str | Sequence[str]]
-"""A rule's input by name: a file, or a list of files."""
+"""A rule's inputs by name, each a file or a list of files."""
 
 
 class QuestionJob:
-    """A question part's input files, settings and wildcards.
+    """The input files, settings and wildcards of a question's part.
 
     Args:
-        files: Input files by name.
-        settings: The values that the question's class passes to its jobs, by name.
+        files: The input files by name.
+        settings: The values that the question's class passes to the job, by name.
         wildcards: The part's wildcard values.
     """
 
@@ -64,7 +65,7 @@ class QuestionJob:
             name: The input's name.
 
         Returns:
-            The paths; none if the job has no such input.
+            The paths; empty if the job has no such input.
         """
         paths = self.inputs.get(name, [])
         return [Path(path) for path in ([paths] if isinstance(paths, str) else paths)]
@@ -85,7 +86,7 @@ class QuestionJob:
         """Look up an input's files by their wildcard values.
 
         Args:
-            name: The input's name, which the setting ``patterns`` has a pattern for.
+            name: The input's name. The setting ``patterns`` must have a pattern for it.
 
         Returns:
             The files.
@@ -96,8 +97,8 @@ class QuestionJob:
         """Read the answers in the inputs `answers`, `prompts` and `zeroshot`.
 
         Args:
-            qids: The queries whose answers are read.
-            retriever: The retriever whose answers are read, if the files belong to several.
+            qids: The queries whose answers to read.
+            retriever: The retriever whose answers to read, if the files belong to several.
 
         Returns:
             The answers (answers.FileAnswers).
@@ -110,7 +111,7 @@ class QuestionJob:
         """Read the answers to every query in the input `queries`.
 
         Returns:
-            The answers, as from ``answers``.
+            The answers, as ``answers`` returns them.
         """
         import polars as pl
 
@@ -118,32 +119,32 @@ class QuestionJob:
 
 
 class Question(ABC):
-    """Base class for questions to a model. A question has parts, and each part becomes a table."""
+    """Base class for questions to a model. A question has parts, each of which becomes a table."""
 
     asks: ClassVar[str]
-    """The rule that asks."""
+    """The name of the rule that asks."""
     reads: ClassVar[str]
-    """The rule that makes the table from the replies."""
+    """The name of the rule that turns the replies into tables."""
     does: ClassVar[tuple[str, str]]
-    """One sentence about each of the two rules, for `snakemake --list`."""
+    """One sentence about each of these two rules, for `snakemake --list`."""
     key: ClassVar[str]
-    """A part's wildcards, written as a path: ``{dataset}/{generator}/{retriever}``."""
+    """A part's wildcards, written as a path such as ``{dataset}/{generator}/{retriever}``."""
     ask_key: ClassVar[str] = ""
-    """The asking job's wildcards, if they differ from a part's without the retriever. A wildcard that no part has
-    stands for the generator that is asked."""
+    """The asking job's wildcards, unless they are a part's wildcards without the retriever. A wildcard that parts don't
+    have stands for the generator that is asked."""
     read_key: ClassVar[str] = ""
-    """The reading job's wildcards, if they differ from a part's."""
+    """The reading job's wildcards, unless they are the same as a part's."""
     folder: ClassVar[str] = ""
-    """The folder below the results that contains the first wildcard's folder, with a slash; empty for the results'
+    """The folder in the results that contains the first wildcard's folder, with a final slash; empty for the results
     folder."""
     follows: ClassVar["type[Question] | None"] = None
-    """A question to the same generators that is asked first, so that requests common to both are made once."""
+    """A question to the same generators that is asked first, so that requests that both share are made only once."""
     asked: ClassVar[StudyFile | None] = None
-    """The file with the asked rows, if the table can't be made without them."""
+    """The file with the asked rows, if the table depends on them."""
     made: ClassVar[Mapping[str, StudyFile]]
     """The files that the reading job writes, by name."""
     shown: ClassVar[tuple[str, str]] = ("", "")
-    """The heading and sentence for its tables on the page; empty if the page shows them in another form."""
+    """The heading and sentence above its tables on the page; empty if the page shows them in another form."""
 
     @abstractmethod
     def jobs(self, study: "StudyOfRules") -> list[Key]:
@@ -163,13 +164,13 @@ class Question(ABC):
             study: The study.
 
         Returns:
-            One key per job; by default the parts' keys.
+            One key per job; defaults to the parts' keys.
         """
         return self.jobs(study)
 
     @abstractmethod
     def asker(self, study: "StudyOfRules", key: Key) -> str:
-        """Name the generator that is asked about a part.
+        """Return the generator that is asked about a part.
 
         Args:
             study: The study.
@@ -181,37 +182,37 @@ class Question(ABC):
 
     @abstractmethod
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files from which a part's requests are made.
+        """List the files that a part's requests are built from.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            A file or a list of files for each input name.
+            A file or a list of files by input name.
         """
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files from which the plan counts a part's requests: none may come from an engine.
+        """List the files from which the plan counts a part's requests. None of them may come from an engine.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            A file or a list of files for each input name; by default the same as ``inputs``.
+            A file or a list of files by input name; defaults to ``inputs``.
         """
         return self.inputs(study, key)
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """List the path patterns for inputs whose files the job identifies by their wildcards.
+        """List the path patterns of inputs whose files the job looks up by wildcard values.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            The pattern by input name; none by default.
+            Patterns by input name; empty by default.
         """
         return {}
 
@@ -223,7 +224,7 @@ class Question(ABC):
             key: The part's key.
 
         Returns:
-            The values by name; none by default.
+            Values by name; empty by default.
         """
         return {}
 
@@ -235,12 +236,12 @@ class Question(ABC):
             key: The part's key.
 
         Returns:
-            The values by name; by default the same as ``settings``.
+            Values by name; defaults to ``settings``.
         """
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """List the modules with the kinds that the settings name. Their code counts as the question's.
+        """List the modules of kinds that the settings name. Their code counts as part of the question's code.
 
         Args:
             study: The study.
@@ -252,31 +253,31 @@ class Question(ABC):
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List further files for a job that reads replies, besides its parts' inputs and the asked rows.
+        """List the files that a job that reads replies needs in addition to its parts' inputs and the asked rows.
 
         Args:
             study: The study.
             key: The reading job's key.
 
         Returns:
-            A file or a list of files for each input name; none by default.
+            A file or a list of files by input name; empty by default.
         """
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """List the plain values for a job that reads replies.
+        """List the plain values that a job that reads replies needs.
 
         Args:
             study: The study.
             key: The reading job's key.
 
         Returns:
-            The values by name; none by default.
+            Values by name; empty by default.
         """
         return {}
 
     def job_path(self) -> str:
-        """Write the asking job's wildcards as its log's path.
+        """Return the asking job's wildcards in the form of a path, for its log.
 
         Returns:
             The path, with wildcards in braces.
@@ -284,7 +285,7 @@ class Question(ABC):
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
     def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """Find the job that asks about a part.
+        """Return the key of the job that asks about a part.
 
         Args:
             study: The study.
@@ -296,7 +297,7 @@ class Question(ABC):
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
-        """Name the file in which an asking job records its requests.
+        """Return the file in which an asking job records its requests.
 
         Returns:
             The receipt's path pattern.
@@ -308,18 +309,18 @@ class Question(ABC):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Return the package's own questions, in the order of their rules' names."""
+    """Return ragrelay's own questions, sorted by their rules' names."""
     return tuple(question_named(name) for name in sorted(_modules()))
 
 
 def question_named(name: str) -> Question:
-    """Return the question ``name``: the rule that asks it, or ``module:Class`` for a user's own."""
+    """Return a question by name: the rule that asks it, or ``module:Class`` for a user's own question."""
     question: Question = question_class(name)()
     return question
 
 
 def question_class(name: str) -> Any:
-    """Return the class of question ``name``; for a user's own, whatever object has that name in the module."""
+    """Return the class of question ``name``; for a user's own question, any object with that name in its module."""
     module = question_module(name)
     if ":" in name:
         return getattr(module, name.partition(":")[2], None)
@@ -329,13 +330,13 @@ def question_class(name: str) -> Any:
 
 
 def question_module(name: str) -> ModuleType:
-    """Return the module of question ``name``, which has the functions of its jobs."""
+    """Return the module of question ``name``, which contains the functions that its jobs run."""
     return module_of(name) if ":" in name else importlib.import_module(_modules()[name])
 
 
 @cache
 def _modules() -> dict[str, str]:
-    """Return the module of each question, by its name: the core's, and those in the annexes' ``questions``."""
+    """Return each question's module by the question's name, including those in the annexes' folders ``questions``."""
     found = {package: package_folder(package) for package in packages().values()}
     folders = {f"{__package__}.kinds": Path(__file__).parent / "kinds"}
     folders |= {f"{package}.questions": folder / "questions" for package, folder in found.items()}
@@ -344,7 +345,7 @@ def _modules() -> dict[str, str]:
 
 
 def question_files() -> Iterator[list[StudyFile]]:
-    """Yield the files of each of the package's questions: receipt, asked rows, and files made from the replies."""
+    """Yield the files of each of ragrelay's questions: its receipt, asked rows, and files derived from the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
         yield [question.job_receipt(), *asked, *question.made.values()]

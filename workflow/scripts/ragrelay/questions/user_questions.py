@@ -1,4 +1,4 @@
-"""Check a user's own questions before any job: the class, the functions of its module, and the names."""
+"""Check users' own questions before any job runs: the class, the functions in its module, and the names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,11 +9,11 @@ from ragrelay.base.user_code import check_function
 from ragrelay.questions.question import FUNCTIONS, Question, question_class, question_module, questions
 
 NEEDED = ("asks", "reads", "does", "key", "made")
-"""Attributes that every question has to define."""
+"""Attributes that every question must define."""
 
 
 def check_questions(names: Sequence[str], folder: Path) -> None:
-    """Import each module of ``names`` (module:Class), and raise InputError for the first incomplete question."""
+    """Import each question in ``names`` (module:Class), and raise InputError for the first incomplete one."""
     rules = {rule for question in questions() for rule in (question.asks, question.reads)}
     for name in names:
         place = f"config key 'questions' ({name})"
@@ -30,7 +30,7 @@ def check_questions(names: Sequence[str], folder: Path) -> None:
 def _checked(place: str, name: str) -> Question:
     try:
         module = question_module(name)
-    except Exception as error:  # whatever the user's module raises
+    except Exception as error:  # the user's module may raise anything
         found = f"{type(error).__name__}: {error}"
         raise InputError(place, found, "a module that can be imported") from error
     question_type = question_class(name)

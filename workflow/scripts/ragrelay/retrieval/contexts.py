@@ -1,5 +1,4 @@
-"""Select context candidates: the top passages with text in each query's ranking, to a depth that doesn't depend on
-k."""
+"""Select context candidates: each ranking's top passages with text, to a depth that doesn't depend on k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -53,8 +52,7 @@ passages, and emptied contexts add up to more than this."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return the rows of the first ``k`` passages (rank, text) that a context with k passages shows, with the shown
-    text.
+    """Return the rows (rank, text) that a context with k passages shows, with the texts that it shows.
 
     The text is the passage's own or a processor's version of it (column ``shown``). Passages that a processor emptied
     are left out. Orderings use the column ``place``, which is the rank or the position in the processor's order.
@@ -70,8 +68,7 @@ def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
 def build_contexts(
     run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return each query's first ``depth`` passages with text, and the passages that were skipped because they have
-    none.
+    """Return each query's first ``depth`` passages with text, and the passages skipped because they have none.
 
     ``run`` has qid, docno, rank and score, sorted by rank. A passage without text is replaced by the next one. Returns
     a table with COLUMNS, and one with SKIPPED_COLUMNS for the passages that would rank within ``depth``. Raises
@@ -99,8 +96,8 @@ def count_left_out(
 ) -> list[dict[str, Any]]:
     """Return counts (what, count) of the data left out of contexts at ``ks``, given build_contexts' two tables.
 
-    With ``identical_ids``, also count the queries whose context contains the passage with their id; if there are any,
-    that count has a warning.
+    With ``identical_ids``, also count queries whose context has the passage with their id, with a warning if there are
+    any.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -168,8 +165,7 @@ def _passages(k: int) -> str:
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, object]]:
-    """Yield counts of the contexts and passages that a processor emptied, with a warning if it emptied most
-    passages."""
+    """Yield counts of contexts and passages that a processor emptied, with a warning if it emptied most passages."""
     given, left = contexts.filter(pl.col("rank") <= k).height, shown_texts(contexts, k)
     yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}
     what = f"passages emptied by the processor at k = {k}"
@@ -178,8 +174,7 @@ def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, object]]:
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
-    """Add a column text (null if there is none) to ``run``, as deep as each query needs to get ``depth`` passages with
-    text."""
+    """Add a column text (null if there is none) to ``run``, deep enough for ``depth`` passages with text per query."""
     # Look up a few more than needed, so that some passages without text don't require a second lookup.
     near = pl.col("rank") <= 2 * depth + 20
     texts = collection.texts(run.filter(near)["docno"].unique().to_list())

@@ -27,8 +27,7 @@ def index_corpus(
 
     Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
     built under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs build the same
-    index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes have changed since it was
-    built.
+    index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes have changed.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}

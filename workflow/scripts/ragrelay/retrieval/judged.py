@@ -28,8 +28,7 @@ OF_CORPUS = 1000
 
 
 class Judged(Bringing):
-    """Draws passages from two seeded permutations per query, one of the relevant and one of the non-relevant
-    passages."""
+    """Draws passages from two seeded permutations per query, one of relevant and one of non-relevant passages."""
 
     needs_qrels: ClassVar[bool] = True
 
@@ -79,8 +78,7 @@ class Judged(Bringing):
         return pl.DataFrame(rows, schema=RUN, orient="row")
 
     def _fillers(self, task: RunTask) -> Callable[[str, set[str]], list[str]] | None:
-        """Return a function that gives a query's fillers (at most FILLERS), given its judged passages; None if not
-        needed.
+        """Return a function that takes a query and its judged passages and returns its fillers; None if not needed.
 
         Corpus passages come from the OF_CORPUS passages with the lowest hashes, so that the corpus is only read once.
         """
@@ -144,7 +142,6 @@ class TwoSided(Judged):
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
     def sides(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None) -> tuple[list[str], list[str]]:
-        """Return a query's relevant passages and its others (non-relevant passages or fillers), each in random
-        order."""
+        """Return a query's relevant passages and its others (non-relevant or fillers), each in random order."""
         others = self.permuted(labels, None, self.max_label, qid) if fillers is None else list(fillers)
         return self.permuted(labels, self.min_label, None, qid), others

@@ -25,8 +25,8 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 (with k1, b and depth from ``settings``) for ``queries`` (qid, query) and return qid, docno and score.
 
-    PISA writes block weights for each (k1, b) next to the index. A temporary folder with links to ``index`` keeps them
-    out of the shared index.
+    PISA writes block weights for each (k1, b) next to the index. A temporary folder of links keeps them out of the
+    shared index.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
         for file in index.resolve().iterdir():
@@ -54,8 +54,7 @@ def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any
 
 @contextlib.contextmanager
 def _pisa_quiet() -> Iterator[None]:
-    """Unless PISA fails, hide the hundreds of progress lines that its C++ code writes directly to the file
-    descriptors."""
+    """Hide the hundreds of progress lines that PISA's C++ code writes to the file descriptors, unless it fails."""
     with tempfile.TemporaryFile() as sink:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -9,11 +9,9 @@ from ragrelay.base.io.parquet_parts import PartStore
 KEY = ["given_hash"]
 SCHEMA = pl.Schema([("given_hash", pl.String()), ("docnos", pl.List(pl.String())), ("texts", pl.List(pl.String()))])
 SAME_AGAIN = "same_again"
-"""Metadata key of a part: `true` if a sample of its rows came out the same when processed a second time, else
-`false`."""
+"""Metadata key of a part: `true` if a sample of its rows was the same when processed twice, else `false`."""
 ORDER = "order"
-"""Metadata key of parts whose rows are in the order that the processor returned. Older parts use the ranking's
-order."""
+"""Metadata key of parts whose rows are in the processor's order. Older parts use the ranking's order."""
 
 
 class ProcessedStore(PartStore):
@@ -27,8 +25,7 @@ class ProcessedStore(PartStore):
         super().__init__(Path(cache_dir) / "processed" / fingerprint, SCHEMA, KEY)
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Like ``held``, but prefer parts with ORDER. Also return the keys of rows from other parts that have several
-        texts."""
+        """Like ``held``, but prefer parts with ORDER. Also return keys of rows from other parts with several texts."""
         parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)

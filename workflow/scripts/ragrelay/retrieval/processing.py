@@ -109,8 +109,7 @@ def process_contexts(
 
 
 def _in_returned_order(contexts: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
-    """Sort each query's rows in the order of its largest context. Drop ``places`` if every context keeps the rank
-    order."""
+    """Sort each query's rows in the order of its largest context; drop ``places`` if all contexts keep the ranks."""
     falls = (pl.col("rank").diff().over("qid") < 0).any()
     if not any(shown_texts(contexts, k).sort("place").select(falls).item() for k in ks):
         return contexts.drop("places")
@@ -124,8 +123,7 @@ def _moved(texts: Mapping[str, str], given: Given) -> bool:
 
 
 def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[str]:
-    """Draw SAMPLE of the keys in both ``asked`` (qid, k, key) and ``of``, by hash and from each k in turn, largest
-    first."""
+    """Draw SAMPLE keys that are in ``asked`` (qid, k, key) and ``of``, by hash, from each k in turn, largest first."""
     of_k: dict[int, set[str]] = {}
     for _, k, key in asked:
         if key in of:

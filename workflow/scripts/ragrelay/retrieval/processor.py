@@ -37,8 +37,7 @@ class Processor(Kind):
     """Number of CPU threads for its job."""
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Collect everything besides the query and passages that determines its texts, such as keys, models and
-        versions.
+        """Collect all that determines its texts besides the query and passages, such as keys, models and versions.
 
         Args:
             cache_dir: The cache, where model files' hashes are stored.

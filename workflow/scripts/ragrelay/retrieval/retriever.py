@@ -50,8 +50,7 @@ class RunTask:
 
 
 class Retriever(Kind):
-    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, runs are cut
-    there."""
+    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, it cuts the run."""
 
     needs_qrels: ClassVar[bool] = False
     """Whether the run depends on judgements."""

@@ -1,8 +1,8 @@
 """Check imported run files and measures before any engine starts; each version of a file is checked once per dataset.
 
 The job that prepares a dataset checks them. Files that are added or changed later, and measures added later, are
-checked at the next start. No job's inputs depend on which run files there are, so adding or removing one doesn't rerun
-other retrievers.
+checked at the next start. No job's inputs depend on the set of run files, so adding or removing one reruns no other
+retriever.
 """
 
 from collections.abc import Callable, Mapping, Sequence

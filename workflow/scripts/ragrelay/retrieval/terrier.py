@@ -1,8 +1,7 @@
 """Index and search with BM25 and query expansion using Terrier, through PyTerrier (Macdonald et al., CIKM 2021).
 
 Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PYTERRIER_HOME, ``~/.pyterrier`` by
-default). Their versions are pinned here, because PyTerrier would otherwise ask Maven Central for the latest ones at
-each start.
+default). Their versions are pinned here, because PyTerrier would otherwise ask Maven Central at each start.
 """
 
 import functools
@@ -23,8 +22,8 @@ LONGEST_DOCNO = 64  # bytes, because Terrier's docno table has rows of fixed len
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
     """Index ``collection`` in the folder ``path`` with the definition's stemmer and stopwords, in corpus order.
 
-    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because multiple threads would
-    shuffle the corpus.
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because threads would shuffle the
+    corpus.
     """
     pt = started()
     indexer = pt.terrier.TerrierIndex(path).indexer(
@@ -60,8 +59,7 @@ def _tokeniser() -> Any:
 
 
 def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:
-    """Return the transformer for RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS
-    2002)."""
+    """Return RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
     feedback = {"fb_docs": settings["feedback_passages"], "fb_terms": settings["feedback_terms"]}
     if settings["expansion"] == "rm3":
         return index.rm3(fb_lambda=settings["original_weight"], **feedback)

@@ -73,8 +73,7 @@ def check_run(
     """Read a run file the way the retriever ``name`` does, and check that the file belongs to this dataset.
 
     In addition, raises InputError if qids and docnos are swapped, if there are no results for any of ``queries``, or if
-    no docno has a text in ``collection``. Logs the counts from count_doubts; those with a warning also go to the
-    terminal.
+    no docno has a text in ``collection``. Logs count_doubts' counts; those with a warning also go to the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -156,8 +155,8 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
     """Count, per query, distinct scores and how often the score rises or falls from one rank to the next.
 
     ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores, rises and falls; queries with
-    a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and its results
-    are in line order.
+    a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and results are
+    in line order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
     several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()
@@ -182,8 +181,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
     """Raise InputError if the scores in ``run`` (qid, given, score) rise with the rank in most queries.
 
     That is the case in a query if the score rises from one rank to the next more often than it falls. Among queries
-    without usable ranks, the scores must rise from line to line in more than nine in ten, because lines may be in any
-    order.
+    without usable ranks, more than nine in ten must rise from line to line, because lines may be in any order.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
     for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
@@ -194,8 +192,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if, in most queries of ``run``, the docnos or scores number the results, as only ranks
-    should."""
+    """Raise InputError if docnos or scores number the results in most queries of ``run``, as only ranks should."""
     numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
     counted = numbers.group_by("qid").agg(
         pl.len(), docno=_counts("number"), score=_counts("score"),

@@ -1,5 +1,4 @@
-"""Write to the terminal so that file names, logs and server replies can't move the cursor, hide lines or set the
-title."""
+"""Write to the terminal, where file names, logs and server replies must not move the cursor or hide lines."""
 
 import logging
 import sys

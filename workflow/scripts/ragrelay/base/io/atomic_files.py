@@ -42,8 +42,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Like ``atomic``, but for a folder, which the caller creates. If another job has created ``path`` already, it
-    stays."""
+    """Like ``atomic``, but for a folder, which the caller creates. A ``path`` that another job created stays."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -137,8 +136,7 @@ def write_json(value: object, path: str | Path) -> None:
 def temporary_beside(path: Path) -> Path:
     """Return a temporary path next to ``path`` that identifies this process and ends with the same name.
 
-    The first call for a folder removes files that dead processes left there, because killed jobs can't clean up
-    themselves.
+    The first call for a folder removes files that dead processes left there, because killed jobs can't clean up.
     """
     if path.parent not in _swept:
         _swept.add(path.parent)
@@ -198,8 +196,7 @@ def process_state(process: int) -> tuple[str, int]:
 
 @functools.cache
 def _machine() -> str:
-    """Return eight digits that identify where process ids are unique: a host since its last boot, or a container on
-    it."""
+    """Return eight digits that identify where process ids are unique: a host since its boot, or a container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())

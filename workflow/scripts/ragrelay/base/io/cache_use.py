@@ -26,8 +26,7 @@ RUN, REMOVAL = "run", "removal"
 
 
 class Use:
-    """This process's note of ``kind`` in the cache, which exists from ``note`` until ``end`` or until the process
-    ends."""
+    """This process's note of ``kind`` in the cache, from ``note`` until ``end`` or until the process ends."""
 
     def __init__(self, cache_dir: Path, kind: str) -> None:
         self.path = temporary_beside(cache_dir / FOLDER / kind)
@@ -78,8 +77,7 @@ def in_use(cache_dir: str | Path) -> Iterator[None]:
 
 
 def note_run(cache_dir: Path) -> Use | None:
-    """Record that this process runs a study with the cache. Raises InputError if another process is removing files from
-    it.
+    """Record that this process uses the cache for a study. Raises InputError while files are being removed from it.
 
     If the cache isn't writable, there is no note.
     """

@@ -13,8 +13,7 @@ ZERO_WIDTH = re.compile(
 )
 """Zero-width characters, except accents and vowel signs, which are drawn onto a letter."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-# Letters find a visible character quickly, because almost every text begins with one. Hangul fillers are invisible
-# letters.
+# To find a visible character quickly, because almost every text begins with a letter. Hangul fillers are invisible.
 _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
 NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 """Control characters other than whitespace."""
@@ -30,8 +29,7 @@ _QUOTES_AND_DASHES = str.maketrans(
 
 
 def composed(text: str) -> str:
-    """Return ``text`` in Unicode's form NFC, in which a letter and its accents are a single character where Unicode has
-    one."""
+    """Return ``text`` in Unicode's form NFC, where a letter and its accents are one character if there is one."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 

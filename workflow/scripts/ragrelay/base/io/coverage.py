@@ -1,5 +1,4 @@
-"""Compare a user's file with what a study needs. Count what is missing, warn if it is much, fail if it is
-everything."""
+"""Compare a user's file with what a study needs: count what is missing, warn if it is a lot, fail if it is all."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -31,8 +30,7 @@ def count_missing(
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the sentences about doubtful data for a page's first screen. ``counts`` comes from left_out.json.
 
-    These are the coverage_warnings, one warning per dataset and kind of count that has one, and the counts' own
-    sentences.
+    These are the coverage_warnings, the counts' own warnings (one per dataset and kind of count), and their sentences.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)

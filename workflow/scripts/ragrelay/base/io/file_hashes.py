@@ -68,8 +68,7 @@ def check_hashes(path: Path, whole: bool) -> None:
 def usable(folder: Path, what: str) -> bool:
     """Return whether a cache folder exists and is unchanged. If it is damaged, remove it.
 
-    ``what``: a noun for the log, such as "index". Raises InputError if the folder is damaged but the cache is
-    read-only.
+    ``what``: a noun for the log, such as "index". Raises InputError for a damaged folder in a read-only cache.
     """
     from ragrelay.base.io.atomic_files import remove_folder  # imported here for a fast start
 
@@ -118,16 +117,14 @@ def _blocks(size: int) -> Sequence[int]:
 
 
 def _samples(size: int) -> Sequence[int]:
-    """Return where the samples start. The last sample ends at the end of the file; small files are sampled
-    completely."""
+    """Return where samples start. The last one ends where the file ends; small files are sampled completely."""
     if size <= SAMPLES * SAMPLE_BYTES:
         return range(0, size, SAMPLE_BYTES)
     return [(size - SAMPLE_BYTES) * place // (SAMPLES - 1) for place in range(SAMPLES)]
 
 
 def _hash(file: Path, starts: Sequence[int], length: int) -> str:
-    """Return the SHA-256 (64 hex digits) of the SHA-256 hashes of blocks of ``length`` bytes that begin at
-    ``starts``."""
+    """Return the SHA-256 (64 hex digits) of the hashes of blocks of ``length`` bytes that begin at ``starts``."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         with ThreadPoolExecutor(THREADS) as threads:

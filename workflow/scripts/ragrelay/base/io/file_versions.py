@@ -28,8 +28,7 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError if a file in ``paths`` changes within the context, instead of any error that the change
-    causes."""
+    """Raise InputError if a file in ``paths`` changes within the context, instead of any resulting error."""
     before = {path: file_version(path) for path in paths}
     try:
         yield

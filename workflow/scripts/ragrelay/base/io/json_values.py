@@ -23,8 +23,7 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """Return the JSON object in the file ``path``. Raises InputError with ``place`` and ``expected`` for anything
-    else."""
+    """Return the JSON object in ``path``. Raises InputError with ``place`` and ``expected`` for anything else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -76,8 +75,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _is_text(record: object) -> bool:
-    """Return whether a record can be encoded as UTF-8. If a text was cut, a JSON escape may stand for half a
-    character."""
+    """Return whether a record can be encoded as UTF-8. In a cut text, a JSON escape may be half a character."""
     try:
         json.dumps(record, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -1,5 +1,4 @@
-"""Look up files by wildcard values, which are parsed from their paths using the patterns in
-execution/study/files.py."""
+"""Look up files by wildcard values, parsed from their paths with the patterns in execution/study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping

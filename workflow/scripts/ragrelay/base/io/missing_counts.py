@@ -1,5 +1,4 @@
-"""Check whether a job has work to do, which decides whether it gets GPUs, and recheck that before the job starts
-working."""
+"""Check whether a job has work to do (and so gets GPUs), and recheck that before it starts working."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -39,8 +38,7 @@ def before_work() -> None:
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Let before_work check the count for a script's ``job``. If the job only counts, write whether before_work was
-    called."""
+    """Let before_work check the count for ``job``. If the job only counts, write whether before_work was called."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -1,5 +1,4 @@
-"""Read Parquet files that may be damaged. Arrow reads them, because some damaged files make Polars abort the
-process."""
+"""Read Parquet files that may be damaged. Arrow reads them, because Polars aborts the process on some."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,8 +50,7 @@ def check_parquet(path: str | Path) -> None:
 
 
 def _check_rows(rows: int, file: pq.ParquetFile) -> None:
-    """Raise ValueError if the number of rows differs from the metadata, for example because a row group's count is
-    damaged."""
+    """Raise ValueError if the number of rows differs from the metadata, for example in a damaged row group."""
     if rows != file.metadata.num_rows:
         raise ValueError(f"{rows} rows, not {file.metadata.num_rows}")
 

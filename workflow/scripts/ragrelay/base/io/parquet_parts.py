@@ -1,5 +1,4 @@
-"""Store answers and scores in append-only Parquet parts, so that nothing is computed twice and killed jobs lose no
-work.
+"""Store answers and scores in append-only Parquet parts: nothing is computed twice, and killed jobs lose no work.
 
 Jobs on different nodes may append at the same time: each part is written under a temporary name, then renamed, and
 never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
@@ -106,8 +105,7 @@ class PartStore:
         return paths
 
     def _index_of(self, part: Path, known: IndexedPart | None) -> IndexedPart | None:
-        """Return ``known`` if it describes this version of ``part``; otherwise read the part. None if it can't be
-        read."""
+        """Return ``known`` if it describes this version of ``part``, otherwise read it. None if that fails."""
         try:
             version = part_version(part)
             if known and known.version == version:
@@ -141,8 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many were removed and how many
-        remain."""
+        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many are removed and remain."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -157,8 +154,7 @@ class PartStore:
         return removed, waiting
 
     def _runs(self, most: int) -> Iterator[list[Path]]:
-        """Yield groups of two or more parts to join. Each group is consecutive, so that the same rows count as
-        before."""
+        """Yield groups of two or more consecutive parts to join, so that the same rows count as before."""
         run: list[Path] = []
         size, origin = 0, None
         for part in self.parts():
@@ -236,8 +232,7 @@ class PartStore:
         return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
-        """Return a part's metadata, such as engine, version, device, seconds and the time it was written
-        (``written``)."""
+        """Return a part's metadata, such as engine, version, device, seconds and when it was ``written``."""
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
@@ -257,8 +252,7 @@ class PartStore:
                 raise InputError(f"{part}, row {row}, column {name}", str(value), f"at most {self.at_most[name]:g}")
 
     def _readable(self, part: Path) -> bool:
-        """Return whether ``part`` is complete and has this store's columns. One check is enough, because parts never
-        change."""
+        """Return whether ``part`` is complete and has this store's columns. Checked once, as parts never change."""
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
@@ -267,8 +261,7 @@ class PartStore:
         return self._checked[part]
 
     def _wrong_columns(self, part: Path) -> str:
-        """Describe how the columns of ``part`` differ from this store's. Even a complete part may belong to another
-        store."""
+        """Describe how a part's columns differ from this store's. A complete part may belong to another store."""
         try:
             schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:

@@ -37,8 +37,7 @@ class IndexedPart(NamedTuple):
     keys: np.ndarray
 
     def holds(self, keys: np.ndarray) -> bool:
-        """Return whether the part has one of ``keys`` (from key_hashes). Hash collisions rarely make this wrongly
-        true."""
+        """Return whether the part has one of ``keys`` (from key_hashes). Collisions rarely make this wrong."""
         few, many = sorted((self.keys, keys), key=len)
         return bool(len(few) and (many[np.searchsorted(many[:-1], few)] == few).any())
 
@@ -77,8 +76,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Return the indexed parts of the store in ``folder``, by name; empty unless there is an undamaged index of
-    ``key``."""
+    """Return the indexed parts of the store in ``folder`` by name; empty without an undamaged index of ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:

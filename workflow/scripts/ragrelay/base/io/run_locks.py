@@ -8,8 +8,7 @@ LOCKS = ".snakemake/locks/*.output.lock"
 def at_work(folder: str | Path) -> bool:
     """Return whether a running Snakemake has locked outputs in ``folder`` (``<working directory>/results/<study>``).
 
-    A killed run leaves its lock behind. In Snakemake 9.27, a lock file lists the paths of a run's outputs, one per
-    line.
+    A killed run leaves its lock behind. In Snakemake 9.27, a lock file lists a run's outputs, one path per line.
     """
     folder = Path(folder).absolute()
     directory = folder.parent.parent

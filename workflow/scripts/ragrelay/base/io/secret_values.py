@@ -71,8 +71,7 @@ def secret_in(text: str) -> tuple[str, str] | None:
 
 
 def _is_random(run: str) -> bool:
-    """Return whether ``run`` looks like a random mix of upper case, lower case and digits. Names have few, adjacent
-    digits.
+    """Return whether ``run`` looks like random letters of both cases and digits. Names have few, adjacent digits.
 
     Among 32 random letters and digits, 5 are digits, in 4 or 5 places.
     """

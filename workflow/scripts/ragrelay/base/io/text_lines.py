@@ -17,7 +17,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line's number (from 1) and text, skipping a byte-order mark and blank lines.
 
     Raises InputError if the file is missing, damaged or not UTF-8, or if a line contains a carriage return, because a
-    file with carriage returns as its only line ends would be a single line.
+    file with only these as line ends would be a single line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
@@ -40,8 +40,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield each line's number (from 1) and fields from a TREC file, whose columns ``names`` are separated by
-    whitespace.
+    """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
     ``header``: skip comments before the first row, which are ``#`` alone or begin with ``#`` and a space. Raises the
     errors of numbered_lines, and InputError for a wrong number of columns or an invisible character.

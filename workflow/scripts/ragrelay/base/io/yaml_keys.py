@@ -1,5 +1,4 @@
-"""Read YAML strictly: reject repeated keys (YAML readers keep the last), exploding anchors, and numbers that YAML reads
-as different numbers."""
+"""Read YAML strictly: reject repeated keys (YAML readers keep the last), exploding anchors and misread numbers."""
 
 import re
 from pathlib import Path
@@ -40,8 +39,8 @@ class _Loader(yaml.CSafeLoader):
 def read_yaml(path: str | Path) -> Any:
     """Return the content of the YAML (or JSON) file at ``path`` as plain Python types.
 
-    Raises InputError for a repeated key, a number that YAML misreads, and too many values or levels, and yaml.YAMLError
-    for invalid YAML.
+    Raises InputError for a repeated key, a number that YAML misreads, or too many values or levels; yaml.YAMLError for
+    invalid YAML.
     """
     content = Path(path).read_bytes()
     _check_events(path, content)
@@ -53,8 +52,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def _check_events(path: str | Path, content: bytes) -> None:
-    """Raise InputError for a number like UNLIKE or too many values or levels, before the recursive loader reads the
-    file."""
+    """Raise InputError for UNLIKE numbers and too many values or levels, before the recursive loader runs."""
     values, opened, sizes = 0, list[tuple[str | None, int]](), dict[str | None, int]()
     for event in yaml.parse(content, Loader=yaml.CSafeLoader):
         values += isinstance(event, yaml.NodeEvent)

@@ -92,8 +92,7 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
 def _convert(
     source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str
 ) -> dict[str, object]:
-    """Write the weights, configuration and tokenizer of the GGUF file ``source`` to ``folder``; return a
-    description."""
+    """Write the GGUF file's weights, configuration and tokenizer to ``folder``, and return a description."""
     import torch
     from huggingface_hub import save_torch_state_dict
     from transformers import AutoModelForCausalLM, GgufConfig
@@ -116,8 +115,7 @@ def _convert(
                 f"{source}, of which transformers says {what.replace('_', ' ')}: {sorted(map(str, loaded[what]))[0]}"
             )
             raise InputError(place, found, EXPECTED)
-    # If tensors are tied, keep only the one the others are tied to: vLLM reads that one, and transformers writes it
-    # too.
+    # If tensors are tied, keep only the one the others are tied to, which vLLM reads and transformers writes.
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in model.all_tied_weights_keys}
     # For unproven architectures, transformers silently drops tensors that it doesn't know.
     if header.architecture not in PROVEN and len(header.types) > len(state):
@@ -151,8 +149,7 @@ def _convert(
 
 
 def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], place: str) -> Any:
-    """Return the tokenizer in ``wanted`` or, by default, the file's own, which starts texts with a BOS if the file says
-    so."""
+    """Return the tokenizer in ``wanted``, or else the file's own, which adds a BOS if the file says so."""
     from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
     from tokenizers.processors import TemplateProcessing
     from transformers import AutoTokenizer

@@ -32,8 +32,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
-    """Return a model's config.json; empty if it has none. If hub access is off, a hub's model must be in the hub's
-    cache.
+    """Return a model's config.json; empty if it has none. If hub access is off, it must be in the hub's cache.
 
     Raises InputError if the file is unavailable or isn't a JSON object.
     """
@@ -73,11 +72,9 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Download a repository to the hub's cache (``HF_HOME``) and return its folder, or the file if ``name`` is a GGUF
-    file.
+    """Download a repository to the hub's cache (``HF_HOME``) and return its folder, or a GGUF file's path.
 
-    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if the download
-    fails.
+    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if that fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars

@@ -68,8 +68,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
 def check_model(
     place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
 ) -> None:
-    """Raise InputError if a local model's configuration, weights or tokenizer are missing, truncated or of an unknown
-    type.
+    """Raise InputError if a local model's files are missing or truncated, or if its type is unknown.
 
     ``own_code``: the model may come with its own code.
     """
@@ -120,8 +119,7 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError if a generator's window exceeds its model's or has no room for a prompt beside the longest
-    answer.
+    """Raise InputError if a generator's window exceeds its model's, or if its longest answer leaves no room in it.
 
     If the model's window isn't known on this machine, nothing is checked. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer
     windows. ``place``: the start of messages, with the entry's key after an opening quotation mark.

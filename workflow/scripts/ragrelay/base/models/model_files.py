@@ -41,8 +41,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no weights, an unreadable .safetensors file, or lacks a file listed in an
-    index."""
+    """Raise InputError if ``folder`` lacks weights or a file in an index, or has an unreadable .safetensors file."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")
@@ -80,8 +79,7 @@ def check_safetensors(place: str, path: Path) -> None:
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no tokenizer, or if it is empty or doesn't begin and end like a JSON
-    object."""
+    """Raise InputError if ``folder`` has no tokenizer, or one that doesn't begin and end like a JSON object."""
     files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
     if not files:
         raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
@@ -133,8 +131,8 @@ def check_chat_template(place: str, folder: Path) -> None:
 def added_tokens(folder: Path) -> dict[str, bool]:
     """Return the tokens that a tokenizer adds to its vocabulary, each with whether it is special.
 
-    Reads only the beginning of ``tokenizer.json``, where the tokenizers library writes them. ``folder`` may also be a
-    GGUF file.
+    Reads only the beginning of ``tokenizer.json``, where the tokenizers library writes them. ``folder`` may be a GGUF
+    file.
     """
     if is_gguf(folder):
         return gguf_header(folder).added_tokens
@@ -178,8 +176,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: the model may come with its
-    code."""
+    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: the model may have it."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return
@@ -219,8 +216,7 @@ def check_quantization(place: str, method: str) -> None:
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether ``name`` occurs as a string in the installed libraries' ``files``; true if there are no such
-    files."""
+    """Return whether ``name`` is a string in the installed libraries' ``files``; true if these don't exist."""
     texts = [text for package, inside in files if (text := _text(package, inside))]
     return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
 

@@ -145,7 +145,7 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; defaults to
+    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; default:
     ``p_value``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {

@@ -13,8 +13,7 @@ WITHOUT_JUDGE = "@without-"
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that don't rank, because judgements determine what they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")
-"""Kinds of retrievers that relay leaves out: the above, and those that change the texts in another retriever's
-ranking."""
+"""Kinds of retrievers that relay leaves out: the above, and those that change another retriever's texts."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",

@@ -150,8 +150,7 @@ def ideal_dcg(covers: Floats, alpha: float, depth: int) -> Floats:
 
 
 def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
-    """Return the DCG of the ranking that picks the passage with the highest gain at each rank (the first in case of
-    ties).
+    """Return the DCG of the ranking that puts the passage with the highest gain at each rank (the first if tied).
 
     Args:
         covers: Which passage (row) is relevant to which subtopic (column).

@@ -33,8 +33,7 @@ ROWS: dict[str, Any] = {
     "cited_sentences": CITED_SENTENCES.dtype,
     "finish_reason": pl.String,
 }
-"""``place`` is the file and line. Values that a file doesn't have are null, as are missing answers and
-finish_reason."""
+"""``place`` is the file and line. Values that a file lacks, missing answers and finish_reason are null."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 
@@ -139,8 +138,7 @@ def _docnos(place: str, value: object) -> list[str] | None:
 
 
 def _cited_sentences(place: str, value: object, answer: str) -> list[dict[str, Any]] | None:
-    """Return the answer's sentences, each with the ids that it cites; None if none cites anything. CSV has them as
-    JSON."""
+    """Return the answer's sentences, each with the ids that it cites (as JSON in CSV); None if none cites anything."""
     if isinstance(value, str):
         with suppress(*FAULTS):
             value = json.loads(value or "null")

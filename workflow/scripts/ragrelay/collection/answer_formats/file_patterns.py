@@ -27,8 +27,7 @@ class AnswerFile(NamedTuple):
 
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
-    """Raise InputError if ``pattern`` has an unknown suffix, or a name in braces that is repeated or not in
-    ``known``."""
+    """Raise InputError if ``pattern`` has an unknown suffix, or a repeated or not ``known`` name in braces."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
         compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
         raise InputError(place, repr(pattern), f"a file that ends in {compressed}")
@@ -65,8 +64,7 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
 
 
 def _part(name: str) -> str:
-    """Return the regular expression for a name in braces. It lists all orderings, because retrievers' names may have
-    dots."""
+    """Return the regular expression for a name in braces. It lists all orderings, as retriever names may have dots."""
     if name in NUMBERS:
         return f"(?P<{name}>[0-9]+)"
     return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

@@ -103,8 +103,7 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the column ``names``, where a name that differs from one of ``keys`` only in case or spaces becomes that
-    key.
+    """Return the column ``names``, with one that differs from one of ``keys`` only in case or spaces replaced by it.
 
     Raises InputError if one of ``keys`` occurs twice, unless ``once`` is false.
     """

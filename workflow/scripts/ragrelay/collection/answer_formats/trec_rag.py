@@ -84,8 +84,7 @@ def _is_sentence(value: object) -> bool:
 
 
 def _cited(place: str, value: object, references: list[str], ids: frozenset[str]) -> list[str]:
-    """Return the docnos that ``value`` cites. It lists ids or positions in ``references`` (counted from 0); null cites
-    none."""
+    """Return the docnos that ``value`` cites: ids or positions in ``references`` (from 0). Null cites none."""
     citations = [] if value is None else value
     if not isinstance(citations, list):
         raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")

@@ -1,5 +1,4 @@
-"""Read subtopics (the parts of what a query asks for: nuggets, aspects or hops), with one module per judgement
-format."""
+"""Read subtopics (parts of what a query asks for: nuggets, aspects or hops); each format has a module."""
 
 from collections.abc import Mapping
 from pathlib import Path

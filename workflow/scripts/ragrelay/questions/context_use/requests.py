@@ -1,4 +1,4 @@
-"""Request each answer's log-probability after its own prompt and after the prompt without context."""
+"""Request each answer's log-probability after its own prompt and after the zero-shot prompt."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ ASKED: dict[str, Any] = {
     "token_ids": pl.List(pl.Int64),
 }
 ANSWER = ["qid", "prompt_id", "seed", "answer", "dropped_passages"]
-"""The columns read from answer files."""
+"""The columns to read from answer files."""
 KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
 class AnswerScores:
-    """``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with both prompts, with and without context.
+    """Answers to score. ``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with both of their prompts.
 
-    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Some answers are left out and have no context
-    use: empty answers, answers to prompts that were cut to fit the window, and answers that don't fit the window after
-    their prompt.
+    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Empty answers, answers to prompts that were
+    truncated to fit the window, and answers that don't fit in the window after their prompt are left out: they have no
+    context use.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class AnswerScores:
         self.rows = with_continuation(continued.filter(pl.Series(room, dtype=pl.Boolean)))
 
     def asked(self) -> pl.DataFrame:
-        """Return the continuations to score (ASKED), each answer twice."""
+        """Return the continuations to score (ASKED), two for each answer."""
         without = self.rows.select(
             pl.col(f"{name}_without").alias(name) if name != "token_ids" else pl.col(name) for name in ASKED
         )
         return pl.concat([self.rows.select(*ASKED), without])
 
     def _answers(self, joined: pl.DataFrame) -> list[list[int]]:
-        """Return the answers' token ids. A space comes first if the prompt doesn't end with one."""
+        """Return the answers' token ids, starting with a space unless the prompt ends with one."""
         ids = []
         for prompt, answer in joined.select("prompt", "answer").iter_rows():
             space = "" if self.tokenizer.chat or prompt[-1:].isspace() else " "

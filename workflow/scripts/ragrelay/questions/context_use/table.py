@@ -1,4 +1,4 @@
-"""Compute context use: how much more likely the context makes an answer, and how much it changes its text."""
+"""Compute context use: how much more likely the context makes an answer, and how much it changes the answer's text."""
 
 import polars as pl
 
@@ -12,11 +12,11 @@ COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
     "seed": SEED,
-    "tokens": integer("tokens of the answer", "tokens"),
-    "logprob_with": number("log-probability of the answer after the prompt with its context", "nats"),
-    "logprob_without": number("log-probability of the answer after the prompt without context", "nats"),
+    "tokens": integer("number of tokens in the answer", "tokens"),
+    "logprob_with": number("the answer's log-probability after the prompt with its context", "nats"),
+    "logprob_without": number("the answer's log-probability after the zero-shot prompt", "nats"),
     "context_use": number("logprob_with minus logprob_without, per token", "nats per token"),
-    "text_change": number("1 − F1 between the words of the answer and of the answer without context", "0 to 1"),
+    "text_change": number("1 − F1 between the words in the answer and in the zero-shot answer", "0 to 1"),
 }
 SCHEMA = schema_of(COLUMNS)
 
@@ -24,13 +24,13 @@ SCHEMA = schema_of(COLUMNS)
 def use_table(
     answers: pl.DataFrame, zeroshot: pl.DataFrame, rows: pl.DataFrame, store: LikelihoodStore
 ) -> pl.DataFrame:
-    """Return a row of SCHEMA per row of ``answers`` (KEYS, answer), in their order.
+    """Return one row (SCHEMA) for each row in ``answers`` (KEYS, answer), in the same order.
 
-    ``rows`` come from AnswerScores; ``zeroshot`` (qid, seed, answer) has the answers without context. The
-    log-probabilities of the answer's tokens, in nats, are teacher-forced, after the prompts with and without context.
-    context_use is their difference per token, the pointwise mutual information of answer and context given the query:
-    above 0, the context made the answer more likely. text_change is 1 - F1 between the words of the answer and of the
-    answer without context with the same seed. Values are null without a log-probability or an answer.
+    ``rows`` come from AnswerScores; ``zeroshot`` (qid, seed, answer) has the zero-shot answers. The answer's
+    log-probabilities, in nats, are teacher-forced after the prompts with and without context. context_use is their
+    difference per token, which is the pointwise mutual information of answer and context given the query; above 0, the
+    context made the answer more likely. text_change is 1 - F1 between the words in the answer and in the zero-shot
+    answer with the same seed. Values are null if there is no log-probability or no answer.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
@@ -52,7 +52,7 @@ def use_table(
 
 
 def _scored(rows: pl.DataFrame, prompt: str, store: LikelihoodStore) -> pl.DataFrame:
-    """Return KEYS and the log-probability after the prompt in column ``prompt``; with context, also tokens."""
+    """Return KEYS and the log-probability after the prompt in column ``prompt``; with context, also the token count."""
     side = "without" if prompt.endswith("_without") else "with"
     keyed = rows.select(*KEYS, pl.col(prompt).alias("prompt_id"), "continuation")
     held = store.look_up(keyed.select("prompt_id", "continuation").unique())

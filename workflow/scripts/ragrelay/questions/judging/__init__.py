@@ -1,1 +1,1 @@
-"""Let a generator judge answers: the questions about each answer, and the scores computed from its probabilities."""
+"""Have a generator judge answers: ask questions about each answer and compute scores from its probabilities."""

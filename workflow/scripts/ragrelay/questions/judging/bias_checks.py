@@ -1,4 +1,4 @@
-"""Check answer judges for bias: ask again about a sample, with a change that should not affect the score."""
+"""Check answer judges for bias: ask about a sample again, with a change that shouldn't affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,29 +14,29 @@ from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.near_copies import PassageTexts
 
 CHANGED_BY_PADDING = ("answer", "sentence")
-"""Placeholders of the judged text."""
+"""Placeholders for the judged text."""
 CHECKED_COLUMNS = {
     "check": text(ABOUT),
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
     "changed_prompt_id": text(f"the same for the changed question; empty for `{LENGTH}`"),
-    "words": integer("words in the unchanged answer", "words"),
+    "words": integer("number of words in the unchanged answer", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
-"""Columns of the asked rows that differ between questions about the same answer or passage."""
+"""Columns that differ between questions about the same answer or passage."""
 SCORES = {
     "score": number("the judge's score without the change; for a passage, its label or expected grade", "the judge's"),
     "changed_score": number(f"the score with the change; empty for `{LENGTH}`", "the judge's"),
-    "judgements": integer("questions about the answer or passage", "questions"),
-    "other_words": integer("questions whose likeliest word differs after the change", "questions"),
+    "judgements": integer("number of questions about the answer or passage", "questions"),
+    "other_words": integer("number of questions whose likeliest word differs after the change", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
-"""Columns that identify an answer."""
+"""The columns that identify an answer."""
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Return the columns of the scores, given the columns of the rows that were ``asked``."""
+    """Return the score table's columns, given the columns of the questions ``asked``."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 
@@ -44,14 +44,14 @@ SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
 
 
 class ReversedTemplate(JudgeTemplate):
-    """A template that lays out several references or passages from last to first."""
+    """A template that puts references or passages in reverse order."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render({name: text if isinstance(text, str) else text[::-1] for name, text in texts.items()})
 
 
 class PaddedTemplate(JudgeTemplate):
-    """A template that adds PADDING to the judged text."""
+    """A template that appends PADDING to the judged text."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render(
@@ -60,15 +60,15 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """Return each check's question template. SWAPPED needs a template with a swapped question."""
+    """Return the template for each check. SWAPPED is only possible if the template has a swapped question."""
     templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
     return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
 
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
-    """Return at most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same for every judge.
+    """Sample at most ``size`` rows from ``keys``, sorted by ``names`` (qid and others), the same for every judge.
 
-    One row is drawn for each query, then a second, and so on, in the order of the hashes of ``names``.
+    One row is drawn for each query, then a second one, and so on, in the order of the hashes of ``names``.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -78,10 +78,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the questions about ``answers``, unchanged and for each check (SCHEMA), and changed PROMPTS.
+    """Return the unchanged questions about ``answers`` and those for each check (SCHEMA), and the changed PROMPTS.
 
-    The references are at the lowest grade. Each check covers only answers whose questions it changes; LENGTH changes
-    none and covers all.
+    References are those at the lowest grade. Each check includes only the answers whose questions it changes. LENGTH
+    doesn't change any and includes all answers.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

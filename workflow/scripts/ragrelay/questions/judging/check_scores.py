@@ -1,4 +1,4 @@
-"""Score a judge's original and changed questions, for bias checks."""
+"""Compute the scores from a judge's original and changed questions, for bias checks."""
 
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from ragrelay.questions.judging.scores import judged_shares
 
 
 def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
-    """Return the scores (score_columns) for the questions ``asked`` by the job with this ``receipt``.
+    """Compute the scores (score_columns) from the questions ``asked`` by the job with this ``receipt``.
 
-    ``score``: the judge's score, an aggregation over an answer's or passage's questions. Answers without a score are
+    ``score``: the judge's score, which aggregates the questions about an answer or passage. Answers without a score are
     left out.
     """
     ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
@@ -22,7 +22,7 @@ def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, ca
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """Return the scores of score_judge_checks from each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    """Compute the scores of score_judge_checks from each prompt's ``shares`` (see judging.scores.judged_shares)."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

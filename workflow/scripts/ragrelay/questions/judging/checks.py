@@ -13,7 +13,7 @@ from ragrelay.scoring.scorers.nuggets import Nuggets
 
 
 def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
-    """Raise InputError if a generator of ``scorer`` can't be asked with its template. ``place`` as in Kind.check."""
+    """Raise InputError if one of the scorer's generators can't be used with its template. ``place``: see Kind.check."""
 
     def template() -> Template:
         path = study.template_path(scorer.prompt, "judge_prompts")
@@ -25,7 +25,7 @@ def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
 
 
 def _check_writer(place: str, scorer: Nuggets, name: str, study: CheckedStudy) -> None:
-    """Raise InputError if the generator ``name`` can't write lists of nuggets."""
+    """Raise InputError if the generator ``name`` can't write nugget lists."""
 
     def template() -> Template:
         path = study.template_path(scorer.list_prompt, "nugget_prompts")

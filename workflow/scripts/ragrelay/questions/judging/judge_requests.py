@@ -1,4 +1,4 @@
-"""Make the questions to a judge about answers: one row per answer, reference set and question."""
+"""Build the questions to a judge about answers, with one row per answer, reference set and question."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +22,10 @@ from ragrelay.scoring.sentences import numbered_citations, read_citations
 
 ASKED_COLUMNS = {
     **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
-    "number": integer("number of the question about the answer; empty if there is no question"),
-    "item": text("the question's subject, in the scorer's words; empty if there is only one question"),
+    "number": integer("the question's number among those about the answer; empty if there is no question"),
+    "item": text("what the question is about, in the scorer's words; empty if there is only one question"),
     "prompt_id": text(
-        "hash of the question's texts, which identifies its likelihoods in the cache; empty if nothing was asked"
+        "hash of the question's text, which identifies its likelihoods in the cache; empty if nothing was asked"
     ),
     "mass": MASS,
 }
@@ -33,19 +33,19 @@ SCHEMA = schema_of(ASKED_COLUMNS)
 PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 QUERIES_AT_ONCE = 500
 EXAMPLES, MOST_SHOWN = 5, 30
-"""The number of examples of unread brackets to show, and the characters of each."""
+"""How many unread brackets to show as examples, and how many characters of each."""
 
 Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
-"""Keyed by ordering and k: the docnos of each query's context, in prompt order."""
+"""For each (ordering, k), the docnos in each query's context, in prompt order."""
 
 
 @dataclass(frozen=True)
 class Judging:
-    """A judge's inputs besides the answers. All jobs for a dataset and scorer share them.
+    """What a judge gets besides the answers. All jobs for a dataset and scorer share it.
 
-    ``queries``: texts, keyed by qid. ``references``: judged passages or gold answers, keyed by qid; None for other
-    scorers. ``own``: the scorer's own texts, keyed by qid, such as nuggets. ``grades``: reference sets' names, with
-    their lowest labels. ``near_copy``: see score_answers.
+    ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for scorers that don't need
+    them. ``own``: the scorer's own texts by qid, such as nuggets. ``grades``: the lowest label in each reference set,
+    by name. ``near_copy``: see score_answers.
     """
 
     scorer: JudgeScorer
@@ -63,7 +63,7 @@ class Judging:
 
 
 class ScoreRow(NamedTuple):
-    """One row of a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
+    """A row in a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None
@@ -79,7 +79,7 @@ def judging(
     grades: Mapping[str, int],
     near_copy: float | None,
 ) -> Judging:
-    """Read a Judging from its files. ``references`` is one file if the references are judged passages, else none."""
+    """Read a Judging from its files. ``references`` has a file if references are judged passages, otherwise none."""
     references_of: Mapping[str, QueryReferences] | None = None
     if scorer.references == "judged":
         references_of = read_references(references[0])
@@ -93,11 +93,11 @@ def judging(
 def asked_about(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the questions about ``answers`` (SCHEMA), and their distinct prompts (PROMPTS).
+    """Return the questions about ``answers`` (SCHEMA) and their distinct prompts (PROMPTS).
 
-    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``baseline_cells``: the zero-shot cells among the
-    answers of another retriever; they are compared only with references unseen by its contexts. Rows are sorted by
-    query, ordering, k, seed and references.
+    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``baseline_cells``: the zero-shot cells in another
+    retriever's job, whose answers are only compared with references that aren't in that retriever's contexts. Rows are
+    sorted by query, ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}
@@ -120,7 +120,7 @@ def asked_about(
 
 
 class Brackets(TypedDict):
-    """Citations that were read, brackets that were read as none, and a few of the latter."""
+    """Numbers of citations and of brackets that aren't citations, with a few examples of such brackets."""
 
     read: int
     unread: int
@@ -128,9 +128,9 @@ class Brackets(TypedDict):
 
 
 def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> Brackets:
-    """Count citations in the ``answers`` with a context (see asked_about), and brackets that aren't read as citations.
+    """Count citations, and brackets that aren't read as citations, in those ``answers`` that have a context.
 
-    Returns read, unread, and a few unread brackets as ``such_as``. Citations outside the text needn't be read.
+    ``answers``: see asked_about. Answers whose citations are given separately from the text are skipped.
     """
     read, unread = 0, Counter[str]()
     columns = "qid", "ordering", "k", "answer", "cited_sentences"
@@ -171,7 +171,7 @@ def _of_query(
         own, sentences = [of_context(texts, docno, k) for docno in docnos], numbered_citations(cited, docnos)
         is_baseline = (ordering, k, seed) in baseline_cells
         for name, unseen_at_k, references, near in sets:
-            # Zero-shot answers in a retriever's job are the baseline of its unseen sets, and belong to no other set.
+            # In a retriever's job, zero-shot answers are the baseline for unseen sets and belong to no other set.
             if not is_baseline if unseen_at_k is None else is_baseline or k == unseen_at_k:
                 key = (qid, ordering, k if unseen_at_k is None else unseen_at_k, seed, name)
                 case = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences, docnos)
@@ -181,7 +181,7 @@ def _of_query(
 def _sets(
     qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[Shown, str], by: Judging
 ) -> Iterator[tuple[str, int | None, list[str], int | None]]:
-    """Yield each set's name, the k whose contexts it leaves out (or None), texts and near copies, sorted by name."""
+    """Yield reference sets sorted by name: name, the k whose contexts it excludes (or None), texts, near copies."""
     if by.references is None:
         yield from ((name, None, [], None) for name in by.grades)
         return

@@ -1,4 +1,4 @@
-"""Compute the scores of a retriever's answers from a judge's probabilities."""
+"""Compute a retriever's answer scores from a judge's probabilities."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 KEY = [*COLUMNS, "references"]
 MOST_UNREAD = 0.05
-"""If more than this share of the brackets in answers isn't read as a citation, there is a warning."""
+"""There is a warning if more than this share of the brackets in answers isn't read as a citation."""
 
 
 class JudgeReceipt(Receipt):
-    """Keys of a receipt for judged answers, as type checkers see it."""
+    """The keys in a receipt for judged answers, for type checkers."""
 
     answers: int
     brackets: NotRequired["Brackets"]
@@ -32,11 +32,11 @@ class JudgeReceipt(Receipt):
 def judged_scores(
     asked: pl.DataFrame, receipt: JudgeReceipt, scorer: JudgeScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, object]], pl.DataFrame]:
-    """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
+    """Compute the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
 
-    A judge compares with all references together, so best_docno, best_in_context and n_zero are null. Also returns the
-    counts (``what``, ``count``) of answers without a score and of mass.mass_counts, and ``asked`` with the column mass.
-    ``receipt``: the receipt of the job that asked.
+    A judge sees all references together, so best_docno, best_in_context and n_zero are null. Also returns counts
+    (``what``, ``count``) of answers without a score and those from mass.mass_counts, and ``asked`` with a column mass.
+    ``receipt``: the receipt of the job that asked the judge.
     """
     shares = judged_shares(asked, receipt, cache_dir)
     replies = asked.join(shares, on="prompt_id", how="left", maintain_order="left")
@@ -46,7 +46,7 @@ def judged_scores(
     columns = [(pl.col(name) if name in scores.columns else pl.lit(None).alias(name)).cast(dtype)
                for name, dtype in SCORES.items()]  # fmt: skip
     table = scores.select(columns).to_arrow().replace_schema_metadata({"fingerprint": receipt["fingerprint"]})
-    # Zero-shot answers that serve as a retriever's baseline have the k of its contexts.
+    # Zero-shot answers that serve as a retriever's baseline get the k of its contexts.
     of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
     scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
     unscored = {"what": UNSCORED, "count": receipt["answers"] - scored}
@@ -55,7 +55,7 @@ def judged_scores(
 
 
 def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
-    """Count brackets that aren't read as citations, with a warning if their share is large."""
+    """Count brackets that aren't read as citations, with a warning if there are many."""
     if not (found := receipt.get("brackets")):
         return []
     warning = f"such as {', '.join(found['such_as'])}; docs/judge-answers.md has the forms that are read"
@@ -65,5 +65,5 @@ def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Receipt, cache_dir: str | Path) -> pl.DataFrame:
-    """Return prompt_id, shares and mass (see word_shares) for each question in ``asked``."""
+    """Return prompt_id, shares and mass for each question in ``asked`` (see word_shares)."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

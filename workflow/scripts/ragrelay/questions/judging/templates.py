@@ -1,4 +1,4 @@
-"""Read and check templates for prompts that ask a judge about an answer: YAML data with named placeholders."""
+"""Read and check templates for questions to a judge about an answer: YAML files with named placeholders."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ PASSAGE = "[{i}] {text}\n"
 
 @dataclass(frozen=True)
 class JudgeTemplate:
-    """``question`` has the placeholders of a kind of scorer, ``passage`` {i} and {text}: one of several passages.
+    """A judge's template. ``question`` has the scorer's placeholders; ``passage`` formats one passage ({i}, {text}).
 
-    ``system`` is the system part of a chat, without placeholders. ``swapped`` is the question with its parts in another
-    order, for bias checks only. Both are empty if the template has none.
+    ``system`` is the chat's system message, without placeholders. ``swapped`` is the question with its parts in a
+    different order, used only for bias checks. Both are empty if the template doesn't define them.
     """
 
     question: str
@@ -24,7 +24,7 @@ class JudgeTemplate:
     swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        """Return the prompt with the placeholders replaced by ``texts``. A sequence stands for several passages."""
+        """Return the prompt with ``texts`` in place of its placeholders. A sequence becomes several passages."""
         return self.question.format(
             **{name: text if isinstance(text, str) else self._passages(text) for name, text in texts.items()}
         )
@@ -34,9 +34,9 @@ class JudgeTemplate:
 
 
 def load_judge_template(path: str | Path, placeholders: set[str]) -> JudgeTemplate:
-    """Read a template whose question has these ``placeholders``.
+    """Read a template and check that its question has these ``placeholders``.
 
-    Raises InputError as ragrelay.prompting.templates.load_template does.
+    Raises the errors of ragrelay.prompting.templates.load_template.
     """
     path = Path(path)
     data = template_data(path, ["question"], OPTIONAL)

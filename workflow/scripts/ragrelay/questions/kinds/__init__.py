@@ -1,1 +1,1 @@
-"""A study's questions: one class per module, which is named after the rule that asks."""
+"""A study's questions, one per module, which is named after the rule that asks the question."""

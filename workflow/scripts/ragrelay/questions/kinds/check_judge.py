@@ -1,4 +1,4 @@
-"""Ask a judge again about a sample of answers, with a change that should not affect the score."""
+"""Ask a judge about a sample of answers again, with a change that shouldn't affect the score."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckJudge(JudgeAnswers):
-    """A question about a sample of all retrievers' answers, which checks a judge for bias."""
+    """A question about a sample of all retrievers' answers, to check a judge for bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
     does = (

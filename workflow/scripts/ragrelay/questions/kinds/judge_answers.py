@@ -1,4 +1,4 @@
-"""Ask a judge about each retriever's answers, and score the answers by its replies."""
+"""Ask a judge about each retriever's answers, and score the answers from its replies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class JudgeAnswers(Question):
-    """A question about a retriever's answers, or about the zero-shot answers."""
+    """A judge's question about a retriever's answers or about the zero-shot answers."""
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
@@ -69,7 +69,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Leave out files that an engine makes: a generator's answers, and its nugget lists."""
+        """Return the inputs without files that come from an engine, which are answers and nugget lists."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
         if lists is not None and lists.written_by:
@@ -114,10 +114,10 @@ class JudgeAnswers(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Add counts to the receipt.
+    """Ask about the answers, and add counts to the receipt.
 
-    These are answers (without baselines), unasked (rows of the score table without a question) and, for a scorer that
-    reads citations, brackets (see bracket_counts).
+    The counts are answers (without baselines), unasked (rows in the score table without a question) and, for scorers
+    that read citations, brackets (see bracket_counts).
     """
     import polars as pl
 
@@ -153,7 +153,7 @@ def read(job: QuestionJob, receipt: "JudgeReceipt", cache_dir: str | Path) -> Ma
 
 
 def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
-    """Return the files that a judge's questions need besides answers: queries, references, the scorer's files."""
+    """Return the files that a judge's questions need besides answers: queries, references and the scorer's files."""
     files = study.files
     scorer = study.scoring.judges[key["scorer"]]
     return {
@@ -164,7 +164,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read the data for a judge's questions. The flag is False if estimates replace the scorer's missing files."""
+    """Read what a judge's questions need. The flag is False if estimates stand in for the scorer's missing files."""
     from dataclasses import replace
 
     from ragrelay.questions.judging.judge_requests import judging

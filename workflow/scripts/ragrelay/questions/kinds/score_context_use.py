@@ -1,4 +1,4 @@
-"""Score each answer by its own generator, twice: after its prompt, and after the prompt without context."""
+"""Score each answer with its own generator, once after its prompt and once after the zero-shot prompt."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 class ScoreContextUse(AboutRetrievers):
-    """A question about how much more likely its context makes each answer with a retriever."""
+    """A question about how much more likely each of a retriever's answers is because of its context."""
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count both scores for answers that aren't generated yet: an upper bound, since equal or empty ones need fewer."""
+    """Count both scores of answers that don't exist yet: an upper bound, because equal or empty ones need fewer."""
     import polars as pl
 
     from ragrelay.generation.store import KEY
@@ -99,7 +99,7 @@ def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping
 
 
 def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
-    """Read the prompts with contexts and those without."""
+    """Read the prompts with contexts and the zero-shot prompts."""
     import polars as pl
 
     prompts = pl.concat([pl.read_parquet(path, columns=PROMPT) for path in job.paths("prompts")])
@@ -107,7 +107,7 @@ def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
 
 
 def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) -> "pl.DataFrame":
-    """Return prompt_id, item, prompt_tokens for answers of mean length, for the keys ``missing`` (PROMPT, seed)."""
+    """Return prompt_id, item and prompt_tokens for ``missing`` keys (PROMPT, seed), assuming mean answer length."""
     import polars as pl
 
     from ragrelay.generation.tokens import PromptTokenizer

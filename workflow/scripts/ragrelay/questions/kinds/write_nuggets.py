@@ -1,4 +1,4 @@
-"""Let a generator write nugget lists, window by window, and rate each nugget's importance."""
+"""Have a generator write nugget lists, window by window, and rate each nugget's importance."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """A question about the queries of each shard; one job reads the lists of all shards."""
+    """A question about each shard's queries. A single job reads the lists from all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the windows. The count is exact if the store has all earlier windows and max_tokens cuts no list."""
+    """Count the windows. The count is exact if all earlier windows are stored and max_tokens truncates no list."""
     from ragrelay.questions.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)
@@ -89,7 +89,7 @@ def read(job: QuestionJob, receipt: object, cache_dir: str | Path) -> Mapping[st
 
 
 def _topics(job: QuestionJob) -> "list[Topic]":
-    """Read the queries of the job's shard (all, if it has none) with their passages."""
+    """Read the queries in the job's shard (all queries if there are no shards) with their passages."""
     from ragrelay.questions.nuggets.topics import read_topics
 
     part = {"shard": int(job.wildcards["shard"]), "shards": job.settings["shards"]} if "shard" in job.wildcards else {}

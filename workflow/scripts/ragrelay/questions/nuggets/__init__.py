@@ -1,1 +1,1 @@
-"""Write and read nugget lists (facts that a good answer states) per query, and score answers by them."""
+"""Write and read each query's nugget list (facts that a good answer states), and score answers against it."""

@@ -1,4 +1,4 @@
-"""Write nugget lists into the stores, and read the nugget table from the stores."""
+"""Write nugget lists to the stores, and read the nugget table from them."""
 
 import time
 from collections import deque
@@ -28,13 +28,13 @@ from ragrelay.scoring.nugget_lists import IMPORTANCE, SCHEMA
 
 NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), {})
-"""A layout that doesn't shorten prompts: a prompt that is too long is an error."""
+"""A layout that never shortens prompts, so that a prompt that is too long is an error."""
 SUMS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
 Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
-    """The answer stores for first and second attempts at lists. Without ``start``, nothing may be missing."""
+    """The answer stores for the first and second attempts at lists. If ``start`` is None, no reply may be missing."""
 
     def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -44,9 +44,9 @@ class Stores:
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
-        """Return the reply to each prompt_id of ``asked`` (writing.ASKED). A truncated list is written once more.
+        """Return the reply to each prompt_id in ``asked`` (writing.ASKED). Truncated lists are generated a second time.
 
-        Raises InputError if the stores lack a list and no engine may start.
+        Raises InputError if a list isn't stored and no engine may start.
         """
         lists_written: dict[str, Written] = {}
         wanted = keys(asked)
@@ -63,14 +63,14 @@ class Stores:
         return lists_written
 
     def _check_room(self, asked: pl.DataFrame) -> None:
-        """Raise InputError, before any list is written, if the window is too small for a second attempt."""
+        """Raise InputError if the window is too small for a second attempt, before any list is generated."""
         if len(asked):
             again = self.definitions[-1]
             deque(tokenised(asked, again, window_of(again), UNCUT), maxlen=0)
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
-    """Return the stored replies to ``asked`` (prompt_id, seed), keyed by prompt_id."""
+    """Return the stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
     rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
     columns = rows.select("prompt_id", "answer", "finish_reason")
     return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}
@@ -79,9 +79,9 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 def write_nuggets(
     topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
-    """Fill the stores with lists for ``topics`` and importance probabilities; return the receipt.
+    """Store nugget lists for ``topics`` and the probabilities of their importance, and return the receipt.
 
-    It has SUMS over the windows, the counts of Lists, the receipt of the likelihoods with the words' tokens, and
+    The receipt has SUMS over the windows, the counts from Lists, the likelihoods' receipt with the words' tokens, and
     seconds.
     """
     began, generator = time.monotonic(), asker.generator
@@ -106,9 +106,9 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return from the stores the lists (nugget_lists.COLUMNS) that write_nuggets wrote for ``topics``, and its counts.
+    """Read the stored lists (nugget_lists.COLUMNS) that write_nuggets wrote for ``topics``, and their counts.
 
-    A nugget is vital if the word vital is more likely than okay.
+    A nugget is vital if the word "vital" is more likely than "okay".
     """
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
@@ -122,13 +122,13 @@ def view_nuggets(
 
 
 def importance_tokens(generator: GeneratorEntry) -> dict[str, list[int]]:
-    """Return the token ids for vital and okay. Raises InputError if the tokenizer can't distinguish them."""
+    """Return the token ids of "vital" and "okay". Raises InputError if the tokenizer can't distinguish them."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
 
 
 def importance_asked(lists: Lists, template: NuggetTemplate, tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """Return qid, nugget, text, prompt_id, prompt, system, word, token_ids: a row per nugget and token of a word."""
+    """Return qid, nugget, text, prompt_id, prompt, system, word and token_ids: one row per nugget and word's token."""
     rows = []
     for topic in lists.topics:
         for number, text in enumerate(lists.texts[topic.qid], start=1):

@@ -1,4 +1,4 @@
-"""Count the requests of a job that writes nugget lists. Counts are exact if the store has the earlier windows."""
+"""Count the requests of a job that writes nugget lists. Counts are exact if the earlier windows are stored."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,18 +13,18 @@ from ragrelay.questions.nuggets.prompts import NuggetTemplate
 from ragrelay.questions.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
-"""Assumed tokens in a nugget that isn't written yet: about a dozen words."""
+"""Assumed number of tokens in a nugget that doesn't exist yet: about a dozen words."""
 WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
                           "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
 TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}
 
 
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
-    """Count a request per query and window, and one per nugget for its importance, with the plan's ``asker``.
+    """Count one request per query and window, and one per nugget for its importance, with the plan's ``asker``.
 
-    The number of windows is exact, but a list truncated by max_tokens is requested once more. If an earlier window
-    isn't written yet, the prompt's length is an estimate. An unwritten list counts with the maximum number of nuggets.
-    Both are marked as uncertain.
+    The number of windows is exact, except that lists truncated by max_tokens are requested a second time. If an earlier
+    window isn't stored yet, the prompt's length is an estimate, and missing lists are assumed to have the maximum
+    number of nuggets. Both are marked as uncertain.
     """
     lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
     longest = limits.most * NUGGET_TOKENS

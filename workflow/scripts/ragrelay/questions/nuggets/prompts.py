@@ -1,4 +1,4 @@
-"""Read templates for nugget list prompts: YAML data with named placeholders."""
+"""Read templates for nugget list prompts: YAML files with named placeholders."""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ OPTIONAL = ("source", "system")
 
 @dataclass(frozen=True)
 class NuggetTemplate:
-    """A template: ``list`` has the placeholders {query}, {contexts}, {nuggets} (the list so far) and {most}.
+    """A nugget template. ``list`` has the placeholders {query}, {contexts}, {nuggets} (the list so far) and {most}.
 
-    {contexts} has each passage as ``context`` (with {i} and {text}). ``importance`` has {query} and {nugget}.
-    ``system``, without placeholders, is the system part of a chat before both; it may be empty.
+    {contexts} contains the passages, each formatted with ``context`` ({i} and {text}). ``importance`` has {query} and
+    {nugget}. ``system``, without placeholders, is the chat's system message for both; it may be empty.
     """
 
     list: str
@@ -29,18 +29,18 @@ class NuggetTemplate:
     system: str = ""
 
     def ask_list(self, query: str, passages: Sequence[str], nuggets: Sequence[str], most: int) -> str:
-        """Return the prompt for a list of at most ``most`` nuggets, from ``passages`` and the list so far."""
+        """Return the prompt for a list of at most ``most`` nuggets, given ``passages`` and the list so far."""
         contexts = "".join(self.context.format(i=i, text=text) for i, text in enumerate(passages, start=1))
         so_far = json.dumps(list(nuggets), ensure_ascii=False)
         return self.list.format(query=query, contexts=contexts, nuggets=so_far, most=most)
 
     def ask_importance(self, query: str, nugget: str) -> str:
-        """Return the prompt for the importance of a nugget."""
+        """Return the prompt that asks how important a nugget is."""
         return self.importance.format(query=query, nugget=nugget)
 
 
 def load_nugget_template(path: str | Path) -> NuggetTemplate:
-    """Read a nugget template. Raises InputError as ragrelay.prompting.templates.load_template does."""
+    """Read a nugget template. Raises the errors of ragrelay.prompting.templates.load_template."""
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), OPTIONAL)
     for part, names in PLACEHOLDERS.items():

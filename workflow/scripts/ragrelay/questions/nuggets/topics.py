@@ -1,4 +1,4 @@
-"""Select the passages from which nugget lists are written."""
+"""Select the passages that nugget lists are based on."""
 
 from pathlib import Path
 from typing import Literal
@@ -18,10 +18,11 @@ def read_topics(
     shard: int = 0,
     shards: int = 1,
 ) -> list[Topic]:
-    """Return a shard's topics: every ``shards``-th of ``queries`` (qid, query), in their order.
+    """Return a shard's topics: every ``shards``-th query in ``queries`` (qid, query), in order.
 
-    ``passages`` are judged (qid, docno, label, text; label at least ``least_label``, sorted by decreasing label, then
-    docno) or retrieved (qid, rank, docno, text; sorted by rank). Only a query's first ``depth`` passages count.
+    ``passages`` are judged (qid, docno, label, text; those with a label of at least ``least_label``, by decreasing
+    label and then docno) or retrieved (qid, rank, docno, text; by rank). Only each query's first ``depth`` passages are
+    used.
     """
     table = pl.read_parquet(passages, glob=False)
     if "label" in table.columns:

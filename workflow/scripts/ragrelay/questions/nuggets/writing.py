@@ -1,10 +1,10 @@
-"""Let a generator write nugget lists, window by window. Each window's prompt has its passages and the list so far.
+"""Have a generator write nugget lists, window by window. Prompts have the window's passages and the list so far.
 
-Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
-AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
+The procedure, with windows of 10 passages and lists of at most 30, is from Pradeep et al., Initial Nugget Evaluation
+Results for the TREC 2024 RAG Track with the AutoNuggetizer Framework (arXiv 2411.09607).
 
-A reply is a JSON array of texts, which vLLM's structured output enforces. Its form is a regular expression, not a JSON
-schema. It excludes escapes and line ends, so that even a truncated reply can be read.
+A reply is a JSON array of strings, which vLLM's structured output enforces. Its form is given by a regular expression
+instead of a JSON schema, because that can exclude escapes and line breaks, so that even truncated replies can be read.
 """
 
 import re
@@ -22,22 +22,22 @@ from ragrelay.questions.nuggets.prompts import NuggetTemplate
 from ragrelay.scoring.nugget_lists import folded
 
 LIST_SEED = 0
-"""The seed for all lists, which are generated without sampling."""
+"""The seed stored with lists, which are generated without sampling."""
 ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,
 }  # fmt: skip
 GREEDY = {**NEUTRAL, "temperature": 0.0, "top_p": 1.0, "stop": []}
 RETRY = 2
-"""A list truncated by max_tokens is written once more, with this many times the tokens."""
+"""A list truncated by max_tokens is generated a second time, with this many times as many tokens."""
 LONGEST_TEXT = 150
-"""Maximum characters in a nugget of about a dozen words. Without a limit, a small model may never end one."""
+"""Maximum number of characters in a nugget (about a dozen words). Without a limit, a small model may never end it."""
 _CHARACTER = r'[^"\\\x00-\x1f\x7f]'
 _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
-    """A query and its passages (docno, text), in reading order."""
+    """A query and its passages (docno, text), in the order in which they are read."""
 
     qid: str
     query: str
@@ -45,7 +45,7 @@ class Topic(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A generator's reply to a prompt. ``tries``: number of attempts; ``cut``: whether the reply was truncated."""
+    """A generator's reply to a prompt. ``tries``: number of attempts. ``cut``: whether the reply was truncated."""
 
     answer: str
     tries: int
@@ -53,28 +53,28 @@ class Written(NamedTuple):
 
 
 Ask = Callable[[pl.DataFrame], Mapping[str, Written]]
-"""A function from prompts (ASKED) to the reply to each prompt_id."""
+"""A function that takes prompts (ASKED) and returns the reply to each prompt_id."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Passages per window, nuggets per list, and tokens per reply at the first attempt."""
+    """Passages per window, nuggets per list, and tokens per reply on the first attempt."""
 
     window: int
     most: int
     max_tokens: int
 
     def definitions(self, generator: GeneratorEntry) -> list[GeneratorEntry]:
-        """Return ``generator`` with greedy decoding in list form, for a first and a second attempt."""
+        """Return ``generator`` with greedy decoding and list-shaped replies, for a first and a second attempt."""
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
         return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]  # type: ignore[typeddict-item]
 
 
 class Lists:
-    """Nugget lists for some topics, made window by window.
+    """Nugget lists for some topics, built window by window.
 
-    ``counts`` for the receipt: lists, windows, windows written again, replies still truncated, repeated texts.
+    ``counts``, for the receipt: lists, windows, repeated windows, replies that are still truncated, duplicate texts.
     """
 
     def __init__(self, topics: Sequence[Topic], template: NuggetTemplate, limits: Limits) -> None:
@@ -84,7 +84,7 @@ class Lists:
         self.counts = {"lists": len(self.texts), "windows": 0, "again": 0, "cut": 0, "repeated": 0}
 
     def write(self, ask: Ask) -> None:
-        """Request all windows: all queries' first windows together, then their second windows, and so on."""
+        """Request all windows: first every query's first window, then every second window, and so on."""
         for number in range(self.steps()):
             asked = self.asked(number)
             replies = ask(asked)
@@ -96,7 +96,7 @@ class Lists:
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
-        """Return the prompts (ASKED) of window ``number``, from 0, with the lists so far."""
+        """Return the prompts (ASKED) for window ``number``, counted from 0, with the lists so far."""
         return pl.DataFrame(list(self._rows(number)), schema=ASKED, orient="row")
 
     def _rows(self, number: int) -> Iterator[tuple[Any, ...]]:
@@ -109,7 +109,7 @@ class Lists:
 
     def take(self, qid: str, written: Written) -> None:
         """Replace a query's list with the reply for its next window."""
-        # A truncated list may lack nuggets that the earlier list had.
+        # A truncated list may have lost nuggets that were in the earlier list.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
         self.counts["windows"] += 1
@@ -120,27 +120,27 @@ class Lists:
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct keys of ``asked`` in the answer store, with the columns of generation.requests."""
+    """Return the distinct keys under which replies to ``asked`` are stored, with generation.requests' columns."""
     size = pl.col("prompt", "system").str.len_bytes().cast(pl.Int64)
     keyed = asked.unique(KEY, keep="first", maintain_order=True)
     return keyed.with_columns(retriever=pl.lit(""), size=pl.sum_horizontal(size))
 
 
 class WrittenList(NamedTuple):
-    """A list's ``texts``. ``repeated``: number of texts left out because they are blank or already in the list."""
+    """A list's ``texts``. ``repeated``: number of texts left out because they were blank or already in the list."""
 
     texts: list[str]
     repeated: int
 
 
 def form(most: int) -> str:
-    """Return the regular expression for a list of 1 to ``most`` texts."""
+    """Return the regular expression for a list of 1 to ``most`` strings."""
     text = rf'"{_CHARACTER}{{1,{LONGEST_TEXT}}}"'
     return rf"\[{text}(, {text}){{0,{most - 1}}}\]"
 
 
 def read_list(answer: str, before: Sequence[str] = ()) -> WrittenList:
-    """Return the complete texts of a list, which may be truncated, followed by texts that only ``before`` has."""
+    """Return the complete texts in a list, which may be truncated, followed by texts that are only in ``before``."""
     items = [" ".join(text.split()) for text in _ITEM.findall(answer)]
     texts: dict[str, str] = {}
     for text in filter(None, items):

@@ -13,8 +13,7 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """A PyTerrier transformer that takes and returns results with text. Its `text` is shown in the order of its
-    ranks."""
+    """A PyTerrier transformer of results with text. The `text` in its results is shown in the order of their ranks."""
 
     threads = 2
 
@@ -33,8 +32,8 @@ class Pyterrier(Processor):
     def start(self, threads: int) -> Process:
         """Create the transformer.
 
-        The returned function raises InputError if the transformer fails, returns no docno or text, or if its rows or
-        scores are in a different order than its ranks.
+        The result raises InputError if the transformer fails, returns no docno or text, or orders rows and ranks
+        differently.
         """
         import pandas as pd
         import pyterrier as pt

@@ -117,8 +117,7 @@ def _check_words(encoder: Any, model: str, what: str, texts: Iterable[str]) -> N
 
 
 def _encoder(definition: Mapping[str, Any], threads: int) -> Any:
-    """Load a model like TCT-ColBERT (Lin et al., 2020), like TAS-B (Hofstaetter et al., SIGIR 2021), or of
-    sentence-transformers."""
+    """Load TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or a sentence-transformers model."""
     import torch
     from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 

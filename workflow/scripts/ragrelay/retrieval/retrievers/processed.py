@@ -16,8 +16,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 class Processed(Retriever):
     """Another retriever's ranking with a processor, which shortens, filters, rewrites or reorders the first k passages,
-    for each k, before they enter a prompt. The measures, labels and predictors are those of the other retriever's
-    ranking.
+    for each k, before they enter a prompt. Measures, labels and predictors are those of the other retriever.
     """
 
     of: Name = Field(description="Name of the retriever whose passages to process.")
@@ -37,8 +36,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that the other retriever ranks, and that all answers are generated rather than
-        imported."""
+        """Check the processor, that the other retriever ranks, and that no answers are imported."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
