@@ -62,7 +62,7 @@ def text() -> str:
     pairs = judge.select("qid", "docno").n_unique()
     said = "\n".join(f"> {warning}\n>" for warning in trust_warnings(shown)).removesuffix("\n>")
     source = f"{made['engine']}: {made['processor']} ({made['vectors']})"
-    return f"{said}\n\nThese are labels for {pairs} passages from {source}."
+    return f"{said}\n\nThese labels for {pairs} passages were generated with {source}."
 
 
 if __name__ == "__main__":

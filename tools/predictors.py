@@ -20,7 +20,7 @@ def table() -> str:
     found: dict[tuple[str, type[Predictor]], list[Predictor]] = {}
     for one in predictors({"scorers": ["<scorer>"]}):
         found.setdefault((one.stage, type(one)), []).append(one)
-    rows = ["| known | predictor | formula | source | higher is better | per |", "|---|---|---|---|---|---|"]
+    rows = ["| available | predictor | formula | source | higher is better | depends on |", "|---|---|---|---|---|---|"]
     for (stage, kind), several in found.items():
         formula, _, source = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
         per = "; ".join(dict.fromkeys(_per(one) for one in several))

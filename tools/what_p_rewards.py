@@ -61,9 +61,12 @@ def answers() -> pl.DataFrame:
 def table(rows: pl.DataFrame) -> str:
     """Return the table: per kind the number of answers, tokens, P, and P with unseen references."""
     order = ["uses its own words", "copies from the passages", *reversed(KINDS)]
-    lines = ["| an answer that … | answers | tokens | P | P, unseen references |", "|---|---|---|---|---|"]
+    lines = [
+        "| an answer that … | answers | mean tokens | mean P | mean P, unseen references |",
+        "|---|---|---|---|---|",
+    ]
     given = rows.filter(pl.col("k") > 0)
-    whole = [("(all with passages)", given), ("(all without passages)", rows.filter(k=0))]
+    whole = [("is generated with passages (all)", given), ("is generated without passages (all)", rows.filter(k=0))]
     for name, some in [*((name, given.filter(kind=name)) for name in order), *whole]:
         if some.height:
             unseen = some["lenient-unseen"].mean() if "lenient-unseen" in some.columns and some["k"].max() else None
@@ -80,8 +83,9 @@ def text() -> str:
     cut = (given["finish_reason"] == "length").mean()
     length = given.select(pl.corr("answer_tokens", "lenient", method="spearman")).item()
     return (
-        f"{table(rows)}\n\n{cut:.0%} of the answers with passages were cut at `max_tokens`. Spearman's ρ between "
-        f"tokens and P is {length:.2f}. Answers are from {made['engine']}: {made['processor']} ({made['vectors']})."
+        f"{table(rows)}\n\n{cut:.0%} of the answers with passages were cut off at `max_tokens`. Spearman's ρ between "
+        f"an answer's tokens and its P is {length:.2f}. The answers were generated with {made['engine']}: "
+        f"{made['processor']} ({made['vectors']})."
     )
 
 

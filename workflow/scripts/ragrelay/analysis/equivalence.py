@@ -57,7 +57,9 @@ COLUMNS = {
     **{name: column for name, column in TESTED.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name.endswith("_holm")},
     **TEST_FAMILY,
-    "verdict": text(f"follows from verdict_low and verdict_high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "verdict": text(
+        f"verdict, which follows from verdict_low and verdict_high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"
+    ),
     "reason": REASON,
     "p_difference": number("two-sided p-value for a mean difference of 0, uncorrected"),
     "p_difference_bonferroni": number("p_difference times the number of retrievers tested in the cell, at most 1"),

@@ -47,7 +47,7 @@ TABLE = {
     "p_value": number("two-sided p-value for a mean difference of 0, uncorrected"),
     "p_bonferroni": number("p_value times the number of pairs in the cell with the same role, at most 1"),
     "family_size": integer("tested pairs in the cell with the same role", "pairs"),
-    "verdict": text(f"follows from the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "verdict": text(f"verdict, which follows from the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
     "length_ratio": number("for the primary pair: the ratio of the geometric means of 1 + answer tokens"),
     "equal_length_difference": number("for the primary pair: the mean difference in P at equal answer length",

@@ -21,7 +21,7 @@ LEFT_OUT = {
     ),
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
-    "count": integer("how many times this happened"),
+    "count": integer("number of these items or events"),
     "detail": text("the items concerned, if they are recorded; JSON unless it is plain text"),
 }
 MIXED = {
