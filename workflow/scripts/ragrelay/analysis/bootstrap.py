@@ -77,9 +77,9 @@ def bootstrap_intervals(
 ) -> list[Interval]:
     """Compute intervals for ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
 
-    ``names``: the names of each pair's columns, for reasons. All columns must have the same length n, and none may be
-    constant; all pairs use the same resamples of queries. Kendall's tau and the rank coefficients' jackknife need n × n
-    values, so keep n below about 1,000.
+    ``names``: the names of each pair's columns, to use in reasons. All columns must have the same length n, and none
+    may be constant; all pairs use the same resamples of queries. Kendall's tau and the rank coefficients' jackknife
+    need n × n values, so keep n below about 1,000.
     """
     if not pairs:
         return []

@@ -138,7 +138,7 @@ def transmission(
     """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
 
     ``utility`` has the utility table's columns, ``retrieval`` has qid, measure, k and value. A cell is ordering × k ×
-    references × measure × subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
+    references × measure × subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` come from scipy.
     Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
     excludes 0; too few queries if verdicts.few_pairs gives a reason, which becomes the ``remark``. ``corrected`` then
     applies Holm's correction. No interval for r keeps its coverage on skewed columns (docs/methods.md).

@@ -147,7 +147,7 @@ class LabelledLists:
     def __init__(
         self, shown: pl.DataFrame, passages: pl.DataFrame, judged: JudgedRankings, measure: str, k: int
     ) -> None:
-        """``shown``: ranking, query, qid, rank, docno; ``passages``: each hole's hole, qid, docno."""
+        """``shown``: ranking, query, qid, rank, docno; ``passages``: hole, qid, docno of each hole."""
         self.passages, self.relevant, self.measure, self.k = passages, judged.relevant, measure, k
         self.labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
         of_query = self.labels.group_by("qid").agg(judged=pl.col("label").sort().cast(pl.String).str.join(" "))

@@ -28,7 +28,7 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
     """Run every test on columns of differences (n,), none constant, all with the same n of at least 2.
 
     Returns a dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
-    Cohen's, the differences' mean / sd. A mean difference of ``detectable_difference`` would be detected by 80% of
+    Cohen's d_z, the differences' mean / sd. A mean difference of ``detectable_difference`` would be detected by 80% of
     studies with n pairs and this sd, at 5%.
     """
     differences = np.column_stack(columns)

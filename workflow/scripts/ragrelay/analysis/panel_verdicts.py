@@ -1,4 +1,4 @@
-"""Limit a panel's verdicts by the verdicts without each judge, so that none depends on a single judge."""
+"""Weaken a panel's verdicts to what holds without each of its judges, so that none depends on a single judge."""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ CLAIMS = {
 }  # fmt: skip
 """The values, in margins, that each verdict on a difference leaves possible."""
 SIGNS = {ABOVE: (0.0, math.inf), BELOW: (-math.inf, 0.0), UNDECIDED: (-math.inf, math.inf)}
-"""The same for verdicts on slopes and correlations."""
+"""The values that each verdict on a slope or correlation leaves possible."""
 KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever", "against_retriever", "role",
         "ordering", "k", "references", "measure", "against_measure", "labelling", "adjusted", "subset",
         "coefficient")  # fmt: skip
@@ -106,7 +106,7 @@ def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.D
 
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
-    """Limit the verdicts of panels in a ``table`` with several scorers, and drop the rows of their parts."""
+    """Weaken panels' verdicts in a ``table`` with several scorers (see bounded), and drop the rows of their parts."""
     placed = table.with_row_index("place")
     of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
     tables = [placed.clear()]

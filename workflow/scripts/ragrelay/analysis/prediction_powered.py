@@ -21,7 +21,7 @@ Bounded = tuple[Array, Array, Array]
 
 
 class Powered(NamedTuple):
-    """An estimate, its 95% interval, the model's weight, and the estimate from human labels alone; all (...)."""
+    """An estimate, its 95% interval, the model's weight, and the estimate from human labels alone; of shape (...)."""
 
     value: Array
     low: Array

@@ -26,7 +26,7 @@ RELIABLE_AT_LEAST = 0.2
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
 """Minimum number of queries whose contexts differ for a verdict: as measured, and adjusted."""
 NEEDED = ", {} needed"
-"""The end of the reason that too few contexts differ."""
+"""The ending of a reason about too few contexts that differ."""
 FITTED = 3
 """Number of coefficients in an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
@@ -108,8 +108,8 @@ class Sums(NamedTuple):
     cluster: Indexes | None = None
     """As in Cell."""
     inflation: float = 1.0
-    """Factor on the slope's variance for the coefficients that the residuals are fitted with: (n - 1) / (n - 3) if
-    adjusted, where n is the number of a pair's queries, or clusters."""
+    """Factor on the slope's variance that accounts for fitted coefficients: (n - 1) / (n - 3) if adjusted, where n is
+    the number of a pair's queries, or clusters."""
 
     @property
     def units(self) -> str:

@@ -1,4 +1,4 @@
-"""Explain why a verdict on a mean difference isn't the verdict that counts or Student's t suggest."""
+"""Explain why a verdict on a mean difference differs from what the counts or Student's t suggest."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ SMALL = 0.001
 
 
 def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
-    """Explain a ``verdict`` that is neither better nor worse, although counts or Student's t suggest otherwise.
+    """Explain a ``verdict`` that is neither better nor worse although the counts or Student's t suggest otherwise.
 
     Args:
         differences: The differences (n,), which must be testable unless the verdict is too few queries.

@@ -76,7 +76,7 @@ WORDS = {
     "stands": "stands",
     "remark": "remark",
 }
-"""Columns, each with its name in words_of."""
+"""Columns of TABLE and their names in words_of."""
 ASSUMED_SD = 0.2
 """Assumed standard deviation of differences in P over queries until there are answers; on TREC DL, it is .15 to .25."""
 CAUTION = 1.5
@@ -221,8 +221,8 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
 def detectable_difference(n: int, sd: float) -> float:
     """Return the smallest difference that 80% of studies with ``n`` queries and standard deviation ``sd`` would detect.
 
-    It is that of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, because Hall's test with 1.75 times the
-    skewness must agree. With normal differences, the power is 77% to 80% from 12 queries on (docs/methods.md).
+    It is a paired t-test's at 5% (statsmodels), times 1 + CAUTION / n, because Hall's test with 1.75 times the skewness
+    must agree. With normal differences, the power is 77% to 80% from 12 queries on (docs/methods.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)
 

@@ -59,8 +59,8 @@ def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Estimate the variance components of P (one score per query and seed): a row (``SCHEMA``) per cell.
 
     ``scores`` maps each retriever, including ``zeroshot``, to its scores file. The model is P_qs = mean + query_q +
-    noise_qs: a query's seeds are repeated draws from the LLM, and the same seed is unrelated between queries. If all
-    queries have the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
+    noise_qs: a query's seeds are repeated draws from the LLM, and equal seeds of different queries are unrelated. If
+    all queries have the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
     (mean square between - within) / seeds, or 0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). If the
     numbers differ, both are estimated by restricted maximum likelihood, which weights each query by the precision of
     its mean. reliability is the share of variance_queries in the variance of the queries' means over seeds (ICC(1, s):

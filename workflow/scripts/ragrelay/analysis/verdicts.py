@@ -53,7 +53,8 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     """Return why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
 
     A column with too many equal values acts like a small sample, where false correlations are too frequent
-    (docs/methods.md). With ``clusters`` of queries, whose effective number is ``effective``, clusters are counted.
+    (docs/methods.md). With ``clusters`` of queries (``effective``: their effective number), clusters are counted
+    instead.
     """
     n = len(x)
     if clusters is not None:

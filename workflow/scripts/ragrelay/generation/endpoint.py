@@ -119,7 +119,7 @@ class EndpointEngine:
         that an endpoint that rejects a key does so only once. No row is yielded before every address has replied, in
         case they serve different models. Raises InputError if the endpoint refuses a request, doesn't read a complete
         prompt, cuts an answer short (check_whole), replies from a different model, or is still busy, silent or
-        unreachable, or still returns no completion, after all retries. Rows that are already finished are yielded.
+        unreachable, or still returns no completion, after all retries. All finished rows are yielded first.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))

@@ -302,7 +302,7 @@ def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, obje
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if a thought exceeds ``budget``, or was cut before it. Unknown token counts pass."""
+    """Raise InputError if a thought exceeds ``budget``, or was cut before it. Unknown token counts are accepted."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
@@ -313,7 +313,7 @@ def check_read(place: str, request: Request, read: int | None) -> None:
     """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
 
     Prompts sent as token ids must be read completely; for text, the tokens must number at least READ_SHARE of its words
-    (in a chat, the words of the user message). An unknown count passes.
+    (in a chat, the words of the user message). An unknown count is accepted.
     """
     ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
@@ -328,7 +328,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
     """Raise InputError if ``row`` shows that the endpoint cut the prompt, or cut the answer before ``max_tokens``.
 
     For the prompt, see check_read. If token ids were sent, an answer with finish_reason `length` must have
-    ``max_tokens`` tokens, because vLLM in the job would have continued. Unknown counts pass.
+    ``max_tokens`` tokens, because vLLM in the job would have continued. Unknown counts are accepted.
     """
     check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]

@@ -21,11 +21,11 @@ STORES = ("answers", "likelihoods")
 def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
     """Return 16 hex digits that change with everything that affects an answer's text.
 
-    A model, adapter or tokenizer counts by a hash of its files (local folder) or by id and revision (hub), so answers
-    stay valid if the folder moves. The engine decides which keys count. The prompt template doesn't, because prompts
-    are part of an answer's key. ``thinking`` counts if thoughts are separate requests (GeneratorKind.thought_budget).
-    If earlier versions gave these answers another fingerprint (GeneratorKind.earlier), those parts in ``cache_dir`` are
-    linked into the stores of the returned one.
+    Models, adapters and tokenizers are identified by a hash of their files (local folder) or by id and revision (hub),
+    so answers stay valid if a folder moves. The engine decides which keys count. The prompt template doesn't, because
+    prompts are part of an answer's key. ``thinking`` counts if thoughts are separate requests
+    (GeneratorKind.thought_budget). If earlier versions gave the same answers another fingerprint
+    (GeneratorKind.earlier), their parts in ``cache_dir`` are linked into the current stores.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}

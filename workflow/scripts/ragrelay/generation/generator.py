@@ -276,7 +276,7 @@ class Generator(GeneratorKind):
     top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
         50, description="Sample only from this many of the likeliest tokens; 0 means all."
     )
-    top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling mass.")
+    top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling threshold.")
     min_p: Nullable[Annotated[float, Field(ge=0, le=1)]] = Field(
         0.0, description="Minimum probability of a token, relative to the likeliest one's."
     )

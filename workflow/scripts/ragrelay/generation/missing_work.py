@@ -1,4 +1,4 @@
-"""Count the keys that a job would compute, in a small job before it, so that it only requests a GPU if needed.
+"""Count the keys that a job would compute, in a small job before it, so that the job only requests a GPU if needed.
 
 The count is written to a temporary file, which is an input of the job (``missing``) and determines the job's resources.
 The counting is done by the job's own code, which runs until the engine would start.

@@ -37,7 +37,7 @@ TEXT_BYTES = 64 << 20
 TRUNCATE = "truncate"
 """The value of ``over_window`` with which a prompt that exceeds the window isn't an error."""
 SPARE_TOKENS = 64
-"""Tokens that may be added to those of text and chat template: the marks of a system part, a leading space."""
+"""Allowance for tokens that come on top of text and chat template: a system message's marks, a leading space."""
 
 
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
@@ -192,7 +192,7 @@ def tokenised(
 
     A prompt must leave room for the longest reply within ``window`` (None: unknown, so unchecked). With ``over_window:
     truncate``, ``layout`` rebuilds longer prompts with fewer passages. Otherwise, a longer prompt raises InputError or,
-    if ``refused`` is given, adds the error to it by prompt_id. Also raises InputError like check_marks.
+    if ``refused`` is given, adds the error to it by prompt_id. Errors of check_marks are raised too.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -230,7 +230,7 @@ def tokenised(
 def window_of(generator: GeneratorEntry) -> int | None:
     """Return the generator's window in tokens: ``max_model_len``, or the value in the model's configuration.
 
-    None for an endpoint without ``max_model_len``; the endpoint then checks by itself.
+    None for an endpoint without ``max_model_len``, which checks the length itself.
     """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
@@ -304,7 +304,7 @@ def _rows(
 
 
 def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
-    """Return the length of the longest common prefix of two token sequences, in tokens but only complete blocks."""
+    """Return the length of two token sequences' longest common prefix, in tokens, rounded down to complete blocks."""
     end = 0
     while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
         end += block

@@ -126,7 +126,7 @@ def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
 
 
 def thought_budget(generator: Mapping[str, object]) -> int:
-    """Return the token limit of the generator's thoughts if they are separate requests; 0 if it has no thoughts."""
+    """Return the token limit of the generator's thoughts, which are separate requests; 0 if it has no thoughts."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
@@ -137,7 +137,7 @@ def least_budget(generator: Mapping[str, object]) -> int:
 
 
 def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]:
-    """Return, for the fingerprint, what in ``thinking`` affects answers whose thoughts are separate requests."""
+    """Return the settings in ``thinking`` for the fingerprint: those that matter if thoughts are separate requests."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
 
@@ -275,7 +275,7 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
 
 
 def _families(tokens: Collection[str], template: str) -> list[tuple[str, Family]]:
-    """Return the families that a tokenizer or its chat template has a sign of, each with that sign."""
+    """Return the families for which a tokenizer or its chat template has a sign, each with that sign."""
     names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
     suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
     return [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]

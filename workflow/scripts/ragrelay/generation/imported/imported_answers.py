@@ -83,7 +83,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
     """Read the answers in ``files`` (a path, and its keys); remove thoughts if a file has the key `thinking`.
 
-    Raises InputError like read_answer_rows, and for an answer with other thought marks (check_shown).
+    Raises InputError for the same rows as read_answer_rows, and for an answer with other thought marks (check_shown).
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:
@@ -134,7 +134,7 @@ def checked_answers(
 ) -> tuple[pl.DataFrame, Places]:
     """Read the answers in ``files`` (a path, and its keys), place them, and check them against the dataset.
 
-    Returns rows and ``places``. ``qids``: the judged queries. Raises InputError for an invalid answer or an empty grid.
+    Returns rows and ``places``. ``qids``: judged queries. Raises InputError if one is invalid or none is in the grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)

@@ -59,7 +59,7 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
     """Yield a likelihood row per word as requests finish; logprob is -inf if no candidate spells the word.
 
     Each request's first row has its REQUEST figures; the others have 0. Raises InputError for a reply without
-    log-probabilities, and like EndpointEngine.rows.
+    log-probabilities; other errors are those of EndpointEngine.rows.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

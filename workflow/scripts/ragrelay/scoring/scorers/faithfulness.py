@@ -10,9 +10,9 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 
 
 class Faithfulness(JudgeScorer):
-    """A generator judges whether the answer's context supports each sentence of the answer: the mean of its
-    probability of yes, divided by its probability of yes or no. Zero-shot answers have no context and no score, so
-    there is no utility."""
+    """A generator judges whether the answer's context supports each sentence of the answer. The score is the mean over
+    sentences of its probability of yes, divided by its probability of yes or no. Zero-shot answers have no context and
+    no score, so there is no utility."""
 
     references: Literal["context"] = Field(  # type: ignore[assignment]
         "context", description="The passages in the answer's context."

@@ -15,7 +15,7 @@ SET: Literal["given"] = "given"
 
 
 class File(Scorer):
-    """Scores that people or another program gave the answers, from a file: a score per query, cell and seed. Answers
+    """Scores from a file, which people or another program gave the answers: one per query, cell and seed. Answers
     without a score are left out."""
 
     from_file: ClassVar[bool] = True

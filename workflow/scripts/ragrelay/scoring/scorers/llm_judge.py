@@ -18,8 +18,8 @@ ALONE = "_alone"
 
 
 class LlmJudge(JudgeScorer):
-    """A generator judges how well the answer answers the query, given references: its probability of yes, divided by
-    its probability of yes or no; or the expected grade from 0 to 3, divided by 3. An empty answer scores 0."""
+    """A generator judges how well the answer answers the query, given references. The score is its probability of yes,
+    divided by its probability of yes or no; or its expected grade from 0 to 3, divided by 3. Empty answers score 0."""
 
     references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
         "judged",

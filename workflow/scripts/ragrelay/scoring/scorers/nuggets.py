@@ -20,8 +20,8 @@ LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "l
 
 class Nuggets(JudgeScorer):
     """The share of a query's nuggets (facts that a good answer contains) that the answer supports, counted as in TREC
-    RAG. The nuggets come from a file or from a generator. The judge is asked about each nugget and answer, and the
-    likeliest of the words support, partial and none counts."""
+    RAG. The nuggets come from a file or from a generator. For each nugget and answer, the judge's likeliest word
+    counts: support, partial or none."""
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
         "nuggets", description="Name of the only reference set, which consists of nugget lists instead of passages."
@@ -120,7 +120,7 @@ class Nuggets(JudgeScorer):
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return as many nuggets as a list may have, of a dozen words each, all of which count."""
+        """Return the maximum number of nuggets for each query, of a dozen words each, all of which count."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:

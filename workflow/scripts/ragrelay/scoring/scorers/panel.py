@@ -13,11 +13,11 @@ JUDGED = "a scorer that asks a judge, or of kind file"
 
 
 class Panel(Scorer):
-    """The mean of several judges' scores. Answers that lack a score from any judge are left out. A verdict needs the
-    support of the mean over all judges and of every mean without one of them."""
+    """The mean of several judges' scores. Answers that lack a score from any judge are left out. A verdict must hold
+    for the mean over all judges and for every mean that leaves out one of them."""
 
     references: Text = Field(  # type: ignore[assignment]
-        "judged", description="What the judges compare answers with; must equal this key in their entries."
+        "judged", description="What the judges compare answers with: the value of `references` in their entries."
     )
     of: Annotated[Unique[Name], Field(min_length=2)] = Field(
         description="Names of the judges: scorers that ask a generator, or scorers of kind `file`. Three or more are "

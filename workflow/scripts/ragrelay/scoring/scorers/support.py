@@ -15,7 +15,7 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 class Support(JudgeScorer):
     """A generator judges whether the cited passage supports each sentence that cites passages (with `[2]` in the text,
-    or in a TREC RAG file's citations) fully, partially or not: 1, 0.5 or 0, weighted by its probabilities of the three
+    or in a TREC RAG file's citations) fully (1), partially (0.5) or not (0), weighted by its probabilities of the three
     words. Precision is the mean over sentences with a citation, recall the mean over all sentences, as in TREC RAG
     (Thakur et al., 2025). Zero-shot answers have no context and no score, so there is no utility."""
 
