@@ -53,9 +53,7 @@ def test_sentences(tmp_path: Path) -> None:
     whole = " ".join(found.sentences)
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
-    assert (
-        "For None a first token is only the beginning" in limits and "Not reported for these claims: is_gold" in limits
-    )
+    assert "For None, a first token is only the beginning" in limits and "unknown for these claims: is_gold" in limits
     assert "does not answer" not in whole, "the three words have 90% here"
 
 

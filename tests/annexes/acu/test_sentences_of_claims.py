@@ -17,7 +17,7 @@ from tests.unit.report.second_way import PACKAGE, agree, ends, joined, num
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
-WORDS = ("in the direction", "against", "neither direction", "which direction", "true", "false", "supports", "refutes")
+WORDS = ("in the direction", "against", "either direction", "which direction", "true", "false", "supports", "refutes")
 """What sentences on claims tell, with the words of all pages."""
 
 # Claims: the made-up likelihoods of claims_study.py, from its probabilities.
@@ -61,7 +61,7 @@ def test_claims_say_what_the_likelihoods_say_and_are_approved(tmp_path: Path) ->
     known = [stance for stance in stance_of if stance != "not_applicable"]
     conflicts = [stance for stance in known if stance in ("supports", "insufficient-supports")]
     claims = [
-        f"{side or 'neither direction'} {n} {n // 3} {acu(None)} {acu('supports')} supports {acu('refutes')} refutes",
+        f"{n} {n // 3} {side or 'either direction'} {acu(None)} {acu('supports')} supports {acu('refutes')} refutes",
         f"true 0% none 0% false 100% true 100% none 0% false 0% 100% {followed:.0%}",
         f"{len(conflicts)} {len(known)} 100%",
     ]
@@ -95,7 +95,7 @@ def test_claims_without_an_effect_say_so_as_approved(tmp_path: Path) -> None:
     said += [of_claims.claim_answer(silent, unit).sentence, *of_claims.claim_sentences(silent, unit).sentences]
     agree(said[2:], ["true none false undecided", "true none false 0.0012% 42"], WORDS)
     for mean, word, past in (
-        (0.0, "undecided which direction", "neither direction"),
+        (0.0, "undecided which direction", "either direction"),
         (0.2, "in the direction", "in the direction"),
         (-0.2, "against", "against"),
     ):
@@ -103,7 +103,7 @@ def test_claims_without_an_effect_say_so_as_approved(tmp_path: Path) -> None:
         shown = replace(study, usage=study.usage.with_columns(**{name: pl.lit(end) for name, end in ended.items()}))
         own = ends(mean, (mean - 0.1, mean + 0.1))
         two = of_claims.claim_answer(shown, unit).sentence, of_claims.claim_sentences(shown, unit).sentences[0]
-        agree(two, [f"{word} {own} 42", f"{past} 42 14 {own} {own} supports {own} refutes"], WORDS)
+        agree(two, [f"{word} {own} 42", f"42 14 {past} {own} {own} supports {own} refutes"], WORDS)
         said += two
     judge = mass_counts(pl.Series([0.9] * 15 + [0.1] * 5), ("Yes", "No"))
     said.append(of_claims.claim_sentences(replace(study, judged={"mine": judge}), unit).limits[-1])

@@ -40,16 +40,14 @@ def test_the_winner_is_the_subject() -> None:
     assert said(verdict=LOSES).startswith("Answers with bm25 win more often than they lose against answers with dense:")
     assert said(verdict=LOSES, against="zeroshot").startswith("Answers without context win more often than they lose")
     assert said(verdict=UNDECIDED, reason="not without j2").endswith("over 36 queries (not without j2).")
-    assert said(verdict=TOO_FEW).startswith("Too few votes on answers with dense and answers with bm25")
+    assert said(verdict=TOO_FEW).startswith("Too few votes to compare answers with dense and answers with bm25")
 
 
 def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
     study = shown(battle_wins=[{**WON, "contradicting": 0.8}])
-    assert (
-        battle_answer(study).remark == "Its votes change with the order of the answers for 80% of the pairs with dense."
-    )
+    assert battle_answer(study).remark == "Votes change with the order of the answers for 80% of the pairs with dense."
     assert battle_warnings(study) == [
-        "Battle b: its votes change with the order of the answers for 80% of the pairs with dense. Such a judge says "
+        "Battle b: votes change with the order of the answers for 80% of the pairs with dense. Such a judge says "
         "little about which answer is better."
     ]
     assert battle_warnings(shown(battle_wins=[{**WON, "contradicting": 0.5}])) == []
@@ -57,11 +55,11 @@ def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
 
 def test_order_bias_and_pairs_without_a_vote() -> None:
     bias, counts = battle_sentences(shown(battle_wins=[WON]))
-    assert bias == ("dense against bm25: 25% of the pairs asked in both orders have contradictory votes; being named "
-                    "second adds 0.100 [0.020, 0.180] to a score.")  # fmt: skip
-    assert "50% with dense" in counts and "a vote can’t be read: 2 with dense" in counts
+    assert bias == ("dense against bm25: 25% of the pairs judged in both orders have contradictory votes; being shown "
+                    "second adds 0.100 [0.020, 0.180] to an answer’s score.")  # fmt: skip
+    assert "50% with dense" in counts and "a vote couldn’t be read: 2 with dense" in counts
     none = battle_sentences(shown(battle_wins=[{**WON, "bias_high": 0.01, "same": 0.0, "left_out": 0}]))
-    assert none[0].endswith("no order bias is found: being named first adds −0.100 [−0.180, 0.010] to a score.")
+    assert none[0].endswith("(being shown first adds −0.100 [−0.180, 0.010] to an answer’s score).")
     assert len(none) == 1
     few = {**WON, "bias_low": None, "bias_high": None, "same": 0.0, "left_out": 0}
     assert battle_sentences(shown(battle_wins=[few])) == [f"{bias.partition(';')[0]}."]
@@ -72,14 +70,14 @@ def test_order_bias_and_pairs_without_a_vote() -> None:
     [
         ((ABOVE, ABOVE), "Where a retriever’s list is better than usual, its answer wins more often"),
         ((BELOW, BELOW), "Where a retriever’s list is better than usual, its answer wins less often"),
-        ((ABOVE, UNDECIDED), "We do not know whether a better list wins more often"),
+        ((ABOVE, UNDECIDED), "We do not know whether answers from better lists win more often"),
     ],
 )
 def test_relay_needs_both_slopes(verdicts: tuple[str, str], words: str) -> None:
     rows = [{**CELL, "measure": "nDCG", "adjusted": place == 1, "n": 36, "slope": 0.5, "low": 0.1, "high": 0.9,
              "p_value": 0.001, "verdict": verdict} for place, verdict in enumerate(verdicts)]  # fmt: skip
     (sentence,) = battle_sentences(shown(battle_relay=rows))
-    assert sentence.startswith(f"{words}: per 0.1 of nDCG, the win rate differs by 0.050 [0.010, 0.090]")
+    assert sentence.startswith(f"{words}: per 0.1 of nDCG, the win rate changes by 0.050 [0.010, 0.090]")
 
 
 def test_agreement_stands_beside_what_chance_gives_and_a_panel_names_its_judges() -> None:
@@ -89,7 +87,7 @@ def test_agreement_stands_beside_what_chance_gives_and_a_panel_names_its_judges(
     assert "ρ = 0.30 [0.01, 0.55]" in sentence.replace("0.300", "0.30").replace("0.010", "0.01").replace(
         "0.550", "0.55"
     )
-    assert sentence.endswith("the two agree for 70% of the queries that both decide, 64% by chance alone.")
+    assert sentence.endswith("they favour the same answer for 70% (64% expected by chance).")
     pair = {**CELL, "retriever": "dense", "against": "bm25"}
     judges = [{**pair, "quantity": "without", "judge": name, "value": 0.6, "low": 0.52, "high": 0.68} for name in "xy"]
     kappa = {**CELL, "quantity": "kappa", "judge": "x", "other": "y", "value": 0.4, "low": 0.2, "high": 0.6}
@@ -97,4 +95,4 @@ def test_agreement_stands_beside_what_chance_gives_and_a_panel_names_its_judges(
     assert without == (
         "dense: the panel’s win rate is 0.600 [0.520, 0.680] without x and 0.600 [0.520, 0.680] without y."
     )
-    assert agree == "Judges’ votes agree with κ = 0.400 [0.200, 0.600] for x and y."
+    assert agree == "Agreement between judges’ votes (Cohen’s κ): 0.400 [0.200, 0.600] for x and y."

@@ -96,7 +96,7 @@ def test_votes_from_a_file_and_a_panel_take_the_same_path(study: Sandbox) -> Non
 
 def test_page_and_explorer_show_the_battles(study: Sandbox) -> None:
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "Which answer does a judge prefer?" in page and "Battle panel, by a panel" in page
+    assert "Which answer does a judge prefer?" in page and "Battle panel, judged by a panel" in page
     folder = study.results / "report/explorer/small_demo-lm_minilm"
     value = json.loads(next(folder.glob("*.js")).read_text(encoding="utf-8")
                        .removeprefix("ragrelay.query(").removesuffix(");\n"))  # fmt: skip

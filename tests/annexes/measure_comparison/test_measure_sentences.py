@@ -1,4 +1,4 @@
-"""The page says which measure follows the answers most closely, or that it isn't known."""
+"""The page says which measure tracks answer quality most closely, or that it isn't known."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ragrelay.annexes.measure_comparison.study import MeasuresShown
 from tests.annexes.measure_comparison.test_closeness import CELL, Cells, made, relayed
 
 KEYS = {"dataset": "demo", "generator": "lm", "scorer": "f1"}
-UNKNOWN = "We do not know which measure follows the answers most closely"
+UNKNOWN = "We do not know which measure tracks answer quality most closely"
 
 
 def shown(
@@ -29,14 +29,14 @@ def shown(
 def test_the_closest_measure_is_named_with_its_smallest_lead() -> None:
     study = shown(made(n=100))
     answer = measures_answer(study)
-    assert answer.strong == "close follows the answers most closely"
+    assert answer.strong == "close tracks answer quality most closely"
     pair = study.pairs.filter(measure="close", against_measure="coarse").to_dicts()[0]
-    assert f"its smallest lead in r² is {pair['difference']:.3f} over coarse (p <0.001)" in answer.numbers
-    assert "each of 2 comparisons holds at 95%" in answer.numbers
+    assert f"its smallest lead in r² is {pair['difference']:.3f}, over coarse (p-value <0.001)" in answer.numbers
+    assert "it leads in each of 2 comparisons at 95%" in answer.numbers
     assert {row.row["measure"] for row in answer.facts} == {"close", "coarse", "apart"}
-    assert "close follows the answers more closely than coarse and apart." in measure_sentences(study)
+    assert "close tracks answer quality more closely than coarse and apart." in measure_sentences(study)
     turned = shown({name: made(n=100)[name] for name in ("apart", "coarse", "close")})
-    assert f"its smallest lead in r² is {pair['difference']:.3f} over coarse" in measures_answer(turned).numbers
+    assert f"its smallest lead in r² is {pair['difference']:.3f}, over coarse" in measures_answer(turned).numbers
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_the_closest_measure_is_named_with_its_smallest_lead() -> None:
         ({"answers": dict.fromkeys(("close", "coarse", "apart"), relay.NOT_KNOWN)},
          f"{UNKNOWN}: no measure has known relay."),
         ({"answers": {"close": relay.NOT_KNOWN}}, f"{UNKNOWN}: no measure is known to be ahead of coarse."),
-        ({"declared": "coarse"}, "close follows the answers more closely than coarse."),
+        ({"declared": "coarse"}, "close tracks answer quality more closely than coarse."),
         ({"declared": "apart", "answers": {"apart": relay.NOT_KNOWN}},
-         "close and coarse follow the answers more closely than apart."),
-        ({"declared": "close"}, "close follows the answers most closely: "),
+         "close and coarse track answer quality more closely than apart."),
+        ({"declared": "close"}, "close tracks answer quality most closely: "),
         ({"declared": "coarse", "answers": {"close": relay.NOT_KNOWN}},
-         "We do not know a measure that follows the answers more closely than coarse."),
+         "No measure is known to track answer quality more closely than coarse."),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_said(options: dict[str, Any], said: str) -> None:
@@ -68,10 +68,10 @@ def test_further_sentences() -> None:
     study = shown(made(n=100), answers={"apart": relay.IT_IS_NOT}, nuggets=["f1"], subtopics=["StRecall"])
     where, *told = measure_sentences(study)
     assert where == "descending order, k = 5, lenient: 100 queries whose contexts differ."
-    assert "Relay is not known for apart; for apart, its slopes are below zero." in told
-    tied = next(text for text in told if text.startswith("Of two rankings"))
-    assert tied == "Of two rankings’ different contexts, these have equal values: 0% with close and 49% with coarse."
-    assert "If f1 and StRecall count the same nuggets, they agree for that reason too." in told
+    assert "Relay is not known for apart; the slopes for apart are below zero." in told
+    tied = next(text for text in told if text.startswith("Pairs of"))
+    assert tied == "Pairs of different contexts with equal values of the measure: 0% with close and 49% with coarse."
+    assert "If f1 and StRecall count the same nuggets, they agree partly for that reason." in told
     assert not [text for text in measure_sentences(shown(made(n=100))) if "nuggets" in text]
 
 

@@ -116,7 +116,7 @@ def test_it_does_not_where_answers_count(made: Made) -> None:
 
 def test_the_page_says_so(made: Made) -> None:
     page = (made.study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "alpha_nDCG follows the answers most closely" in page and "P follows the answers most closely" in page
+    assert "alpha_nDCG tracks answer quality most closely" in page and "P tracks answer quality most closely" in page
     facts = json.loads((made.study.results / "report/facts.json").read_text(encoding="utf-8"))
     assert isinstance(facts, dict)
 

@@ -70,7 +70,7 @@ def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     answer, sentence, imported, page = said
     assert answer == "All 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
-    assert sentence.startswith("d · lm: bit-equal: all 40 regenerated answers (drawn from 100) match the stored ones")
+    assert sentence.startswith("d · lm: all 40 regenerated answers (drawn from 100) are bit-equal to the stored ones")
     assert "exactly 0" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
@@ -83,11 +83,11 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     said, record = written(tmp_path, True, later, ("minilm", "rougeL"), here=33)
     answer, equality, minilm, rouge, _, _ = said
     assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
-    assert "lm: not bit-equal: of 40 regenerated answers (drawn from 100), 30 match the stored ones (75%" in equality
+    assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-equal to the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
-    assert "; texts that differ share their first 10 tokens (median)" in equality
+    assert " Differing texts share their first 10 tokens (median)." in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
-    assert "Asked a second time, in two halves, this machine changes 7 of its own 40 answers." in equality
+    assert "A second regeneration on this machine, in two halves, changed 7 of the 40 answers." in equality
     means = pl.Series([sum(differences(query)) / 2 for query in range(QUERIES)]).to_numpy()
     change = ends(means.mean(), between(means))
     assert f"10 of 40 scores changed by more than 0.020; mean P changes by {change} over 20 queries" in minilm
@@ -105,42 +105,44 @@ def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addres
     now = {**SERVED, **also, "first_made": NOW["first_made"]}
     now["settings"] = {**settings, "system_fingerprint": {"fp_2": 40}}
     said, _ = written(tmp_path, True, now, here=33, then=stored)
-    place = f"endpoint {' and '.join(addresses)}" if addresses else "an endpoint"
+    place = f"the endpoint {' and '.join(addresses)}" if addresses else "an endpoint"
     assert (
-        "Stored: an endpoint (served model m-1, system fingerprint fp_1). Regenerated on 2026-11-27: "
+        "Stored answers: an endpoint (served model m-1, system fingerprint fp_1). Regenerated on 2026-11-27 with "
         f"{place} (served model m-1, system fingerprint fp_2), software and processor unknown. "
         "Settings that differ: system fingerprint fp_1, now fp_2." in said[1]
     )
-    assert "the endpoint changes 7 of its own 40 answers" in said[1]
+    assert "by the endpoint, in two halves, changed 7 of the 40 answers" in said[1]
     for wrong in ("openai", "2.45.0", "a processor", "this machine"):
         assert wrong not in "".join(said)
     if len(addresses) == 1:
         approve(APPROVED / "endpoint.txt", said)
 
 
-@pytest.mark.parametrize(("addresses", "named"), [(["https://one/v1"], "endpoint https://one/v1"), ([], "an endpoint")])
+@pytest.mark.parametrize(
+    ("addresses", "named"), [(["https://one/v1"], "the endpoint https://one/v1"), ([], "an endpoint")]
+)
 def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path, addresses: list[str], named: str) -> None:
     """Or that refuses all prompts, so that no address has replied."""
     now = {**SERVED, "first_made": NOW["first_made"], "addresses": addresses}
     said, _ = written(tmp_path, False, now, then={**SERVED, "first_made": THEN["first_made"]})
     unnamed = "(served model not given, system fingerprint not given)"
-    assert f"Stored: an endpoint {unnamed}. Regenerated on 2026-11-27: {named} {unnamed}, sof" in said[1]
+    assert f"Stored answers: an endpoint {unnamed}. Regenerated on 2026-11-27 with {named} {unnamed}, sof" in said[1]
 
 
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     """Of a study with judges alone, and of one whose answers are all imported."""
     said, record = written(tmp_path, True, scorers=())
-    assert "Asked a second time, in two halves, this machine changes none of its own answers." in said[1]
+    assert "A second regeneration on this machine, in two halves, changed none of the answers." in said[1]
     assert len(said) == 4 and record["rows"][0]["scorer"] is None
     nothing = {"parts": [], "rows": [], "imported": ["theirs", "others"]}
     assert recheck_answer(nothing).sentence == "Answers from files cannot be regenerated."
     assert [text.split(":")[0] for text in recheck_sentences(nothing)] == ["theirs", "others"]
     row = {**record["rows"][0], "scorer": "s", "n_scored": 0}
     unscored = recheck_sentences({**record, "rows": [row]})
-    assert unscored[1].endswith("no answer has a score then and now.")
+    assert unscored[1].endswith("no answer has both a stored and a new score.")
     lost = {**row, "n_scored": 5, "n_flips": 0, "margin": 0.02, "n_unpaired": 1, "mean_difference": 0.0}
     assert (
-        "mean P does not change. 1 answer has a score only then or only now."
+        "mean P does not change. 1 answer has only one of the two scores."
         in recheck_sentences({**record, "rows": [lost]})[1]
     )
 
@@ -155,13 +157,13 @@ def test_the_page_shows_what_the_provenance_has(tmp_path: Path) -> None:
     shown = page_part.recheck_table(record)
     (cells,) = shown.rows
     by_title = dict(zip([column.title for column in shown.columns], cells, strict=True))
-    assert (by_title["made again"], by_title["bit-equal"], by_title["flips"]) == ("40", "30", "10")
+    assert (by_title["regenerated"], by_title["bit-equal"], by_title["flips"]) == ("40", "30", "10")
 
 
 def test_a_record_of_one_making_is_read(tmp_path: Path) -> None:
     _, record = written(tmp_path, True)
     del record["parts"][0]["n_equal_here"]
-    assert "(median). Stored: " in recheck_sentences(record)[0]
+    assert "(median). Stored answers: " in recheck_sentences(record)[0]
 
 
 def test_a_text_of_a_recheck_is_approved() -> None:

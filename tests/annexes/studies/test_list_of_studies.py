@@ -120,7 +120,7 @@ def test_a_page_of_an_earlier_version_is_listed_without_answers(tmp_path: Path) 
     found = {study.folder: study for study in read_all(tmp_path)[0]}
     assert (found["early"].warnings, found["early"].answers, found["early"].trouble) == ([EARLIER], (), "")
     for name in ("list", "other", "texts"):
-        assert found[name].trouble == "Broken: report/facts.json is not as ragrelay writes it."
+        assert found[name].trouble == "Broken: report/facts.json has content that ragrelay does not write."
 
 
 def test_a_broken_study_is_a_row_that_says_so(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_two_runs_that_end_at_once_are_both_listed(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(page_module, "read_all", slowly)
     assert keep_list(tmp_path) == []
     page = (tmp_path / "index.html").read_text()
-    assert 'href="./two/report/index.html"' in page and "<code>report/facts.json</code> of each folder" in page
+    assert 'href="./two/report/index.html"' in page and "<code>report/facts.json</code> in each folder" in page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "one", "two"]
 
 
@@ -235,7 +235,7 @@ def test_what_can_not_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(page_module, "write_text", refused)
-    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: the list of studies is not written: Permission denied"]
+    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: cannot write the list of studies: Permission denied"]
     monkeypatch.chdir(tmp_path)
     assert keep_list(Path()) == [], "results in the working directory itself"
     monkeypatch.undo()
@@ -274,7 +274,7 @@ def test_the_list_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None
     shown = tab.locator("#studies").inner_text()
     assert HOSTILE in shown and "a#b?c%d" in shown and r"line\nbreak" in shown
     assert "Broken: report/provenance.json is invalid JSON" in shown
-    assert "Not of a study" in tab.locator("main").inner_text()
+    assert "Folders that are not studies" in tab.locator("main").inner_text()
     links = tab.eval_on_selector_all("#studies a", "(all) => all.map((one) => one.href)")
     assert len(links) == 8 and set(links) == {
         (tmp_path / study.folder / "report/index.html").as_uri() for study in read_all(tmp_path)[0]

@@ -6,7 +6,7 @@ PAPER = "Hagström et al., ACL 2025"
 CLAIMS = Scope("claims", (), "report_acu")
 RESULT_TABLES = (
     ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.annexes.acu.tables:PAIRS",
-                "a row per claim and piece of evidence: probabilities, predictions, ACU, characteristics", "acu"),
+                "one row per claim and piece of evidence: probabilities, predictions, ACU and characteristics", "acu"),
     ResultTable("acu_usage", "acu/tables/usage.csv", "analyse_acu", "ragrelay.annexes.acu.usage:COLUMNS",
                 "ACU and predictions by the evidence's stance", "acu"),
     ResultTable("acu_correlations", "acu/tables/correlations.csv", "analyse_acu",
@@ -29,7 +29,7 @@ PARTS = {
     "tokens": Part(
         "Tokens",
         "A word’s probability is the probability of its first token at the answer’s first position, with and without a "
-        "leading space, by the softmax over the full vocabulary.",
+        "leading space, from the softmax over the full vocabulary.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
@@ -45,9 +45,9 @@ OUTPUTS: tuple[Output, ...] = (
         "acu_stances", CLAIMS, ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
         "stances", "ragrelay.annexes.acu.page_tables:usage_table", {},
         note="Δ is the mean change in a word’s probability, as a share of the largest possible change. Memory "
-             "conflict: without evidence the model said True or False, and the evidence leans the other way. Switched: "
-             "with the evidence, another word is likeliest. Followed: the model says the word that the stance implies "
-             "(None, unless the evidence supports or refutes).",
+             "conflict: without evidence, the model says True or False, and the evidence leans the other way. "
+             "Switched: another word is likeliest with the evidence than without it. Followed: with the evidence, the "
+             "likeliest word is the one that the stance implies (None unless it supports or refutes the claim).",
     ),
     Table(
         "acu_said", CLAIMS, ("acu_usage",), "Predictions without the evidence → with it", "", "stances",

@@ -52,12 +52,12 @@ def acu_correlation_table(study: ClaimsStudy) -> Table:
 
 
 def composition_table(study: ClaimsStudy) -> Table:
-    """Count the pairs of each set of claims by stance and relevance."""
+    """Count each set's pairs by stance and relevance."""
     relevance = {True: "yes", False: "no", None: "not said"}
     return table_of(
         study.composition, name("claims"), Column("stance", False, True, text=lambda row: row["stance"] or "none"),
         Column("relevant", False, True, text=lambda row: relevance[row["relevant"]]), SIZES[0],
-        numeric("claims with it", "n_claims", count), numeric("share of the set", "share", share),
+        numeric("claims with such a pair", "n_claims", count), numeric("share of the set", "share", share),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""State the findings of a claims study and their limits in sentences."""
+"""State the findings of a claims study, and their limits, in sentences."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ragrelay.report.display.findings import Conclusion, Findings, side_of_zero
 from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
-"""If the three words' probability is lower, the model would mostly answer something else."""
+"""Below this total probability of the three words, the model would mostly answer something else."""
 MOST_NAMED = 5
 MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
 
@@ -28,7 +28,7 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
     side = side_of_zero(row)
     strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
     mean = with_interval(row["mean_acu"], row["low"], row["high"])
-    return Conclusion(*heading, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
+    return Conclusion(*heading, strong, f"mean ACU {mean} over {counted(row['n'], 'pair')} of claim and evidence")
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
@@ -61,15 +61,15 @@ def _silent(row: dict[str, Any]) -> str:
 
 
 def _moved(rows: dict[str, dict[str, Any]]) -> str:
-    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
+    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance} the claim"
                  for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
     how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
-    moved = how.get(side_of_zero(whole) or 0, "moved the model in neither direction clearly")
+    moved = how.get(side_of_zero(whole) or 0, "did not clearly move the model in either direction")
     pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
-    ends = f"; {listing(by_stance)}" if by_stance else ""
+    ends = f" ({listing(by_stance)})" if by_stance else ""
     mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
-    return f"On average, evidence {moved}, over {pairs}: ACU {mean}{ends}."
+    return f"Averaged over {pairs}, evidence {moved}: mean ACU is {mean}{ends}."
 
 
 def _said(row: dict[str, Any]) -> str:
@@ -78,9 +78,9 @@ def _said(row: dict[str, Any]) -> str:
         for ending in ("", "_evidence")
     )
     return (
-        f"The likeliest of the three words was, without evidence, {before} of the pairs, and with evidence {after}; "
-        f"evidence changed it for {share(row['share_switched'])}, and {share(row['share_followed'])} then agree with "
-        "the stance."
+        f"Without evidence, the likeliest of the three words was {before} of the pairs; with evidence, it was {after}. "
+        f"Evidence changed the likeliest word in {share(row['share_switched'])} of the pairs. With evidence, the word "
+        f"agreed with the stance in {share(row['share_followed'])}."
     )
 
 
@@ -88,7 +88,7 @@ def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
         f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
-        f"contradicts the model’s prediction without it; it changed the prediction in {switched} of these."
+        f"contradicts what the model predicts without it. It changed the prediction in {switched} of these pairs."
     )
 
 
@@ -100,12 +100,12 @@ def _characteristics(correlated: pl.DataFrame) -> str:
         return "No characteristic of the evidence could be correlated with ACU."
     if clear.is_empty():
         return (
-            f"None of {counted(known.height, 'characteristic')} of the evidence is correlated with ACU beyond chance "
+            f"None of the {counted(known.height, 'characteristic')} of the evidence correlates significantly with ACU "
             "(Spearman, all stances, after Holm’s correction)."
         )
-    names = [f"{row['characteristic']} (ρ {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
+    names = [f"{row['characteristic']} (ρ = {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
     more = f" and {counted(clear.height - MOST_NAMED, 'other')}" if clear.height > MOST_NAMED else ""
-    return f"Correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
+    return f"Characteristics correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
 
 
 def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataFrame) -> list[str]:
@@ -118,25 +118,25 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     ]
     if parts:
         limits.append(
-            f"For {listing(parts)} a first token is only the beginning of the word, and other words also begin with "
-            "it; see the table of tokens."
+            f"For {listing(parts)}, a first token is only the beginning of the word, and other words begin with it "
+            "too; see the table of tokens."
         )
     unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
     missing = set(unknown) - set(OF_MODELS)
     if missing:
-        limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
+        limits.append(f"Characteristics that are unknown for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "Several pairs share a claim, so tests and intervals of correlations use claims as their unit. The paper’s "
+        "Several pairs share a claim, so tests and intervals for correlations use claims as the units. The paper’s "
         "p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
     )
     if study.entities[claims] == CAPITALISED:
-        limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
+        limits.append("Entities were found with a rule (capitalised words and numbers), not with a trained model.")
     for counts in study.judged.get(claims, []):
         if "warning" in counts:
             of = counts["of"]
             limits.append(
                 f"A model judged whether evidence refers to an external source: for {count(counts['count'])} of "
-                f"{counted(of['questions'], 'text')}, Yes and No have together less than half of its probability (mean "
-                f"{number(of['mean_mass'], 2)}), so its judgements mean little."
+                f"{counted(of['questions'], 'text')}, Yes and No together have less than half of the model’s "
+                f"probability (mean over all texts: {number(of['mean_mass'], 2)}), so these judgements mean little."
             )
     return limits

@@ -7,15 +7,15 @@ BATTLES = Scope("battles", ("dataset", "battle", "generator"))
 FOLDER = "{dataset}/battles/{battle}/{generator}"
 RESULT_TABLES = (
     ResultTable("battle_wins", f"{FOLDER}/wins.csv", "analyse_battles", f"{MODULE}.tables:WINS",
-                "win rates by cell and pair, with contradictions and order bias", "battles"),
+                "win rates by cell and pair, with contradictory votes and order bias", "battles"),
     ResultTable("battle_relay", f"{FOLDER}/relay.csv", "analyse_battles", f"{MODULE}.tables:RELAY",
-                "relay with the battle’s score in place of P", "battles"),
+                "relay, with the battle’s score instead of P", "battles"),
     ResultTable("battle_agreement", f"{FOLDER}/agreement.csv", "analyse_battles", f"{MODULE}.tables:FOLLOWS",
                 "how well a battle agrees with P over queries", "battles"),
     ResultTable("battle_strengths", f"{FOLDER}/strengths.csv", "analyse_battles", f"{MODULE}.tables:STRENGTHS",
                 "Bradley-Terry strengths of three or more systems", "battles"),
     ResultTable("battle_judges", f"{FOLDER}/judges.csv", "analyse_battles", f"{MODULE}.tables:JUDGES",
-                "the panel's results without each judge, and the agreement between judges", "battles"),
+                "the panel's win rates without each judge, and the agreement between judges", "battles"),
 )  # fmt: skip
 PARTS = {"battles": Part("Votes")}
 
@@ -26,13 +26,15 @@ def _table(name: str, title: str, note: str = "") -> Table:
 
 
 OUTPUTS: tuple[Output, ...] = (
-    _table("battle_wins", "Win rates", "Verdicts cover the primary cell and pairs with the opponent. Their intervals "
-           "hold simultaneously; each other row’s interval has the same level."),
-    _table("battle_relay", "Relay by the battle", "Adjusted: for the query’s mean measure over the retrievers."),
-    _table("battle_agreement", "Agreement with P", "Equal signs are expected by chance where both sides merely prefer "
+    _table("battle_wins", "Win rates", "Only pairs with the opponent in the primary cell have verdicts; their "
+           "intervals hold simultaneously. The interval in any other row has the same level."),
+    _table("battle_relay", "Relay by the battle", "Adjusted slopes account for the query’s mean measure over the "
+           "retrievers."),
+    _table("battle_agreement", "Agreement with P", "Votes and P pick the same winner by chance if both merely prefer "
            "the same retriever on average."),
-    _table("battle_strengths", "Bradley-Terry strengths", "Log-odds against the opponent, without verdicts; intervals "
-           "sum over queries."),
-    _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ of judges."),
+    _table("battle_strengths", "Bradley-Terry strengths", "Log-odds against the opponent, without verdicts. Intervals "
+           "are over queries."),
+    _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ between the "
+           "judges."),
 )  # fmt: skip
 """In the order of the page."""

@@ -21,5 +21,5 @@ def values(part: Sequence[BattleShown], page: Page, most_rows: int) -> dict[str,
 
 
 def warnings(part: Sequence[BattleShown]) -> list[str]:
-    """Warn of judges whose votes follow the order of the answers."""
+    """Warn of judges whose votes depend on the order of the answers."""
     return [warning for study in part for warning in battle_warnings(study)]

@@ -7,7 +7,7 @@ from ragrelay.report.display.numbers import count, p_value, share
 from ragrelay.report.display.tables import Table, between, name, numeric, table_of, textual, yes_no
 
 PER = 0.1
-"""Slopes are shown per this much of the measure."""
+"""The page shows slopes per this much of the measure."""
 WHERE = (name("ordering"), numeric("k", "k", count))
 PAIR = (name("retriever"), name("against"))
 
@@ -19,17 +19,17 @@ def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table
         frame, *WHERE, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
         numeric("queries", "n", count), numeric("decided", "n_decided", count),
         numeric("contradicting", "contradicting", share),
-        between("order bias", "order_bias", ends=("bias_low", "bias_high")), numeric("not asked", "same", share),
-        numeric("left out", "left_out", count), most=most_rows,
+        between("order bias", "order_bias", ends=("bias_low", "bias_high")),
+        numeric("decided without a vote", "same", share), numeric("left out", "left_out", count), most=most_rows,
     )  # fmt: skip
 
 
 def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show both slopes of each cell."""
+    """Show each cell's slopes, as measured and adjusted."""
     frame = study["battle_relay"].with_columns(pl.col("slope", "low", "high") * PER)
     return table_of(
         frame, *WHERE, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
-        name("verdict"), numeric("p", "p_value", p_value), numeric("queries that differ", "n", count),
+        name("verdict"), numeric("p", "p_value", p_value), numeric("queries with different contexts", "n", count),
         textual("remark", "reason"), most=most_rows,
     )  # fmt: skip
 
@@ -37,9 +37,10 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
 def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
     """Show the agreement of a battle with each scorer's P."""
     return table_of(
-        study["battle_agreement"], *WHERE, *PAIR, name("P by", "with_scorer"), name("references"), between("ρ", "rho"),
-        numeric("equal signs", "same_sign", share), numeric("expected by chance", "by_chance", share),
-        numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,
+        study["battle_agreement"], *WHERE, *PAIR, name("P from", "with_scorer"), name("references"),
+        between("ρ", "rho"), numeric("same winner", "same_sign", share),
+        numeric("expected by chance", "by_chance", share), numeric("queries", "n", count), textual("remark", "reason"),
+        most=most_rows,
     )  # fmt: skip
 
 
@@ -52,7 +53,7 @@ def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> 
 
 
 def battle_judges_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show a panel without each judge, and the agreement of its judges."""
+    """Show a panel's win rates without each judge, and the agreement between its judges."""
     return table_of(
         study["battle_judges"], name("quantity"), *PAIR, name("judge"), name("other"), between("value", "value"),
         name("verdict"), numeric("queries", "n", count), most=most_rows,

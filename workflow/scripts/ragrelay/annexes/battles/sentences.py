@@ -1,4 +1,4 @@
-"""Say who wins a battle, whether the judge follows the order of the answers, and whether the battle agrees with P."""
+"""State who wins a battle, whether votes depend on the order of the answers, and whether the battle agrees with P."""
 
 import polars as pl
 
@@ -16,11 +16,11 @@ from ragrelay.report.facts import TableRow
 
 QUESTION = "Which answer does a judge prefer?"
 MOST_CONTRADICTING = 0.5
-"""If a judge's share of contradictory votes is higher, the page says that it follows the order of the answers."""
+"""Above this share of contradictory votes, the page says that votes change with the order of the answers."""
 SLOPES = {
     relay.IT_IS: "Where a retriever’s list is better than usual, its answer wins more often",
     relay.IT_IS_NOT: "Where a retriever’s list is better than usual, its answer wins less often",
-    relay.NOT_KNOWN: "We do not know whether a better list wins more often",
+    relay.NOT_KNOWN: "We do not know whether answers from better lists win more often",
 }
 TABLES = {table.name: table for table in RESULT_TABLES}
 EVEN = 0.5
@@ -29,8 +29,9 @@ EVEN = 0.5
 def battle_answer(study: BattleShown) -> Conclusion:
     """Conclude from the win rates against the opponent in the primary cell."""
     rows = study.decided.to_dicts()
-    by = {"judge": listing(study.battle["generator"]), "panel": "a panel", "file": "votes from a file"}
-    topic = f"Battle {study.keys['battle']}, by {by[study.battle['kind']]}"
+    judged = f"judged by {listing(study.battle['generator'])}"
+    by = {"judge": judged, "panel": "judged by a panel", "file": "with votes from a file"}
+    topic = f"Battle {study.keys['battle']}, {by[study.battle['kind']]}"
     said = "; ".join(map(_verdict, rows)) if rows else "No votes"
     key = ("ordering", "k", "retriever", "against")
     facts = tuple(TableRow(TABLES["battle_wins"], study.keys, row, key) for row in rows)
@@ -44,7 +45,7 @@ def _verdict(row: Row) -> str:
         winner, loser = (retriever, against) if row["verdict"] == WINS else (against, retriever)
         return f"{winner[0].upper()}{winner[1:]} win more often than they lose against {loser}"
     if row["verdict"] == TOO_FEW:
-        return f"Too few votes on {retriever} and {against}"
+        return f"Too few votes to compare {retriever} and {against}"
     return f"We do not know whether {retriever} or {against} win more often"
 
 
@@ -65,10 +66,10 @@ def _rate(row: Row) -> str:
 
 
 def _remark(study: BattleShown) -> str:
-    """Say that the judge follows the order of the answers, if it does."""
+    """Say that votes change with the order of the answers, if they mostly do."""
     rows = [row for row in study.decided.to_dicts() if (row["contradicting"] or 0) > MOST_CONTRADICTING]
     shares = [f"{share(row['contradicting'])} of the pairs with {row['retriever']}" for row in rows]
-    return f"Its votes change with the order of the answers for {listing(shares)}." if rows else ""
+    return f"Votes change with the order of the answers for {listing(shares)}." if rows else ""
 
 
 def battle_warnings(study: BattleShown) -> list[str]:
@@ -79,7 +80,7 @@ def battle_warnings(study: BattleShown) -> list[str]:
 
 
 def battle_sentences(study: BattleShown) -> list[str]:
-    """Give contradictions and order bias, pairs without a question, relay, agreement with P, and the panel's judges."""
+    """State contradictions and order bias, pairs without votes, relay, agreement with P, and the panel's judges."""
     told = (*map(_bias, study.decided.to_dicts()), _unasked(study), _relay(study), *_agreement(study), *_panel(study))
     return [text for text in told if text]
 
@@ -87,24 +88,24 @@ def battle_sentences(study: BattleShown) -> list[str]:
 def _bias(row: Row) -> str:
     if row["contradicting"] is None:
         return ""
-    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs asked in both orders have contradictory votes"
+    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs judged in both orders have contradictory votes"
     bias, low, high = row["order_bias"], row["bias_low"], row["bias_high"]
     which = "second" if bias < 0 else "first"
     if low is None:
         return f"{said}."
     if low > 0 or high < 0:
         ends = sorted((abs(low), abs(high)))
-        return f"{said}; being named {which} adds {with_interval(abs(bias), *ends)} to a score."
+        return f"{said}; being shown {which} adds {with_interval(abs(bias), *ends)} to an answer’s score."
     shown = with_interval(bias, low, high)
-    return f"{said}; no order bias is found: being named first adds {shown} to a score."
+    return f"{said}; no order bias was detected (being shown first adds {shown} to an answer’s score)."
 
 
 def _unasked(study: BattleShown) -> str:
     rows = study.decided.filter(pl.col("same") > 0).to_dicts()
     told = [f"{share(row['same'])} with {row['retriever']}" for row in rows]
     left = [f"{count(row['left_out'])} with {row['retriever']}" for row in study.decided.to_dicts() if row["left_out"]]
-    said = f"Pairs decided without a question, because the answers are equal or one is empty: {listing(told)}."
-    lost = f"Queries left out, because a vote can’t be read: {listing(left)}."
+    said = f"Pairs decided without a vote because the answers are identical or one is empty: {listing(told)}."
+    lost = f"Queries left out because a vote couldn’t be read: {listing(left)}."
     return " ".join([*([said] if told else []), *([lost] if left else [])])
 
 
@@ -115,12 +116,12 @@ def _relay(study: BattleShown) -> str:
     measured = rows.row(0, named=True)
     word = relay.answer_of(rows)
     if word == TOO_FEW or measured["slope"] is None:
-        return f"No relay by this battle: {measured['reason'] or 'too few queries'}."
+        return f"This battle gives no verdict on relay: {measured['reason'] or 'too few queries'}."
     slopes = [_slope(row) for row in rows.to_dicts()]
     return (
-        f"{SLOPES[word]}: per {PER} of {measured['measure']}, the win rate differs by {slopes[0]}, and by {slopes[1]} "
-        f"at equal difficulty, over {counted(measured['n'], 'query', 'queries')} whose contexts differ. Don’t compare "
-        "slopes between judges: order bias shrinks them."
+        f"{SLOPES[word]}: per {PER} of {measured['measure']}, the win rate changes by {slopes[0]}, or by {slopes[1]} "
+        f"at equal difficulty ({counted(measured['n'], 'query', 'queries')} whose contexts differ). Don’t compare "
+        "slopes between judges, because order bias shrinks them."
     )
 
 
@@ -135,15 +136,15 @@ def _agreement(study: BattleShown) -> list[str]:
     for row in first.unique(["retriever", "with_scorer"], keep="first", maintain_order=True).to_dicts():
         pair = _pair(row)
         if row["rho"] is None:
-            told.append(f"{pair}: no agreement with P by {row['with_scorer']} ({row['reason']}).")
+            told.append(f"{pair}: agreement with P from {row['with_scorer']} is unknown ({row['reason']}).")
             continue
         signs = "" if row["same_sign"] is None else (
-            f"; the two agree for {share(row['same_sign'])} of the queries that both decide, "
-            f"{share(row['by_chance'])} by chance alone")  # fmt: skip
+            f"; of the queries that both decide, they favour the same answer for {share(row['same_sign'])} "
+            f"({share(row['by_chance'])} expected by chance)")  # fmt: skip
         why = f" ({row['reason']})" if row["reason"] else ""
         told.append(
-            f"{pair}: the votes and the difference of P by {row['with_scorer']} ({row['references']}) correlate with ρ "
-            f"= {with_interval(row['rho'], row['low'], row['high'])} over {counted(row['n'], 'query', 'queries')}"
+            f"{pair}: votes correlate with the difference in P ({row['with_scorer']}, {row['references']}) at ρ = "
+            f"{with_interval(row['rho'], row['low'], row['high'])} over {counted(row['n'], 'query', 'queries')}"
             f"{why}{signs}."
         )
     return told
@@ -159,4 +160,4 @@ def _panel(study: BattleShown) -> list[str]:
         told.append(f"{retriever}: the panel’s win rate is {listing(each)}.")
     kappas = [f"{with_interval(row['value'], row['low'], row['high'])} for {row['judge']} and {row['other']}"
               for row in table.filter(quantity="kappa").drop_nulls("value").to_dicts()]  # fmt: skip
-    return [*told, f"Judges’ votes agree with κ = {listing(kappas)}."] if kappas else told
+    return [*told, f"Agreement between judges’ votes (Cohen’s κ): {listing(kappas)}."] if kappas else told

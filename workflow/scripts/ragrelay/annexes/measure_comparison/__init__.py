@@ -1,1 +1,1 @@
-"""Compare retrieval measures by how closely they follow the answers."""
+"""Compare retrieval measures by how closely they track answer quality."""

@@ -7,7 +7,7 @@ MEASURES = Scope("measures", ("dataset", "generator", "scorer"), "draw_measures"
 FOLDER = "{dataset}/analysis/{scorer}/{generator}"
 RESULT_TABLES = (
     ResultTable("measure_fit", f"{FOLDER}/measure_fit.csv", "compare_measures", f"{MODULE}.closeness:FIT_COLUMNS",
-                "how closely each retrieval measure follows the answers", "compare_measures"),
+                "how closely each retrieval measure tracks answer quality", "compare_measures"),
     ResultTable("measure_pairs", f"{FOLDER}/measure_pairs.csv", "compare_measures", f"{MODULE}.closeness:PAIR_COLUMNS",
                 "paired differences between retrieval measures", "compare_measures"),
 )  # fmt: skip
@@ -18,24 +18,24 @@ OUTPUTS: tuple[Output, ...] = (
         "r of each measure",
         "r of each retrieval measure with simultaneous intervals; a bar joins measures between which no difference is "
         "known.",
-        "Intervals hold together at 95%. Hollow points are measures without known relay. A bar at the right joins "
-        "neighbours between which no difference is known. Differences are paired, so two intervals may overlap "
-        "although one measure is ahead.",
+        "All intervals hold simultaneously at 95%. Hollow points are measures without known relay. A bar on the right "
+        "joins neighbouring measures between which no difference is known. Differences are paired, so one measure may "
+        "be ahead of another even if their intervals overlap.",
     ),
     Table(
-        "measure_fit", MEASURES, ("measure_fit",), "How closely each measure follows the answers", "", "measures",
+        "measure_fit", MEASURES, ("measure_fit",), "How closely each measure tracks answer quality", "", "measures",
         f"{MODULE}.page_tables:fit_table", {},
-        note="r correlates the differences between rankings in the measure and in P; its intervals in a cell hold "
-             "together at 95%. r² is the share that the measure explains on unseen queries. Tied: equal values of the "
-             "measure among pairs of rankings with different contexts; a coarser measure follows less closely for that "
-             "reason alone.",
+        note="r is the correlation between the differences in the measure and the differences in P between rankings; "
+             "all intervals in a cell hold simultaneously at 95%. r² is the share of the differences in P that the "
+             "measure explains on unseen queries. Tied: how often the measure is equal for two rankings with different "
+             "contexts; a coarser measure tracks P less closely for that reason alone.",
         limited=True,
     ),
     Table(
         "measure_pairs", MEASURES, ("measure_pairs",), "Differences between measures", "", "measures",
         f"{MODULE}.page_tables:pair_table", {},
-        note="The difference in r², the first measure’s minus the second’s. Intervals and verdicts of a cell hold "
-             "together at 95%; p is for the pair alone.",
+        note="The difference is the first measure’s r² minus the second’s. All intervals and verdicts in a cell hold "
+             "simultaneously at 95%; p is for the pair alone.",
         limited=True,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparison of measures: which retrieval measure follows the answers most closely (key `compare_measures`).
+"""Comparison of measures: which retrieval measure tracks answer quality most closely (key `compare_measures`).
 
 Input: utility, measures, prompts, clusters, relay.
 Output: the tables and the figure that ragrelay/annexes/measure_comparison/outputs.py lists.
@@ -10,7 +10,7 @@ comparison = comparison_rules.of_study(study)
 
 
 rule compare_measures:
-    """Compare retrieval measures by how closely they follow the answers."""
+    """Compare retrieval measures by how closely they track answer quality."""
     input:
         utility=files.utility,
         measures=files.measures.each(study.each_retriever),
@@ -38,7 +38,7 @@ rule compare_measures:
 
 
 rule draw_measures:
-    """Draw how closely each measure follows the answers."""
+    """Draw how closely each measure tracks answer quality."""
     input:
         **files.made_by("compare_measures"),
     output:

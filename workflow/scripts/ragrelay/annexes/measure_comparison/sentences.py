@@ -1,4 +1,4 @@
-"""Say which measure follows the answers most closely, or which measures no other beats."""
+"""State which measure tracks answer quality most closely, or which measures no other one beats."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
 HEADING = "Measures", "Which measure should you tune?"
-UNKNOWN = "We do not know which measure follows the answers most closely"
+UNKNOWN = "We do not know which measure tracks answer quality most closely"
 
 
 def measures_answer(study: MeasuresShown) -> Conclusion:
@@ -38,7 +38,7 @@ def heading(answers: Sequence[Conclusion]) -> str:
 
 
 def measure_sentences(study: MeasuresShown) -> list[str]:
-    """Name the cell, the known differences, measures without known relay, ties, and a scorer with the same nuggets."""
+    """State the cell, the decided differences, measures without known relay, ties, and whether nuggets are shared."""
     rows: list[Row] = list(study.fits.to_dicts())
     told = (_where(study, rows), *_ahead(study), _without(rows), _tied(rows), _same_nuggets(study))
     return [text for text in told if text]
@@ -51,28 +51,28 @@ def _concluded(study: MeasuresShown, rows: list[Row]) -> tuple[str, str]:
     if few := [row for row in rows if row["verdict"] == TOO_FEW]:
         return "Too few queries to compare measures", few[0]["reason"]
     if most := names_of(rows, MOST_CLOSELY):
-        return f"{most[0]} follows the answers most closely", _leads(study, rows, most[0])
+        return f"{most[0]} tracks answer quality most closely", _leads(study, rows, most[0])
     if all(row["verdict"] == WITHOUT_RELAY for row in rows):
         return UNKNOWN, "no measure has known relay"
     if study.declared:
         if closer := names_of(rows, CLOSER):
-            follow = "follows" if len(closer) == 1 else "follow"
-            return f"{listing(list(closer))} {follow} the answers more closely than {study.declared}", ""
-        return f"We do not know a measure that follows the answers more closely than {study.declared}", ""
+            track = "tracks" if len(closer) == 1 else "track"
+            return f"{listing(list(closer))} {track} answer quality more closely than {study.declared}", ""
+        return f"No measure is known to track answer quality more closely than {study.declared}", ""
     free = listing(list(names_of(rows, NOT_BEATEN)))
     return UNKNOWN, f"no measure is known to be ahead of {free}" if free else "each measure with known relay is beaten"
 
 
 def _leads(study: MeasuresShown, rows: list[Row], most: str) -> str:
-    """Write the r of the measure that is ahead of all others, and its smallest lead."""
+    """State r for the measure that is ahead of all others, and its smallest lead."""
     own = next(row for row in rows if row["measure"] == most)
     leads = [(row["difference"], row["against_measure"], row["p_value"])
              if row["measure"] == most else (-row["difference"], row["measure"], row["p_value"])
              for row in study.pairs.to_dicts() if most in (row["measure"], row["against_measure"])]  # fmt: skip
     lead, other, p = min(leads)
     r = with_interval(own["r"], own["low"], own["high"])
-    over = f"its smallest lead in r² is {with_interval(lead, None, None)} over {other} (p {p_value(p)})"
-    return f"r {r}; {over}, and each of {counted(len(leads), 'comparison')} holds at 95%"
+    over = f"its smallest lead in r² is {with_interval(lead, None, None)}, over {other} (p-value {p_value(p)})"
+    return f"r = {r}; {over}, and it leads in each of {counted(len(leads), 'comparison')} at 95%"
 
 
 def _where(study: MeasuresShown, rows: list[Row]) -> str:
@@ -82,33 +82,33 @@ def _where(study: MeasuresShown, rows: list[Row]) -> str:
 
 
 def _ahead(study: MeasuresShown) -> list[str]:
-    """Name the measures that each measure is known to be ahead of."""
+    """Name the measures that each measure is significantly ahead of."""
     beaten: dict[str, list[str]] = {}
     for row in study.pairs.to_dicts():
         ahead, behind = row["measure"], row["against_measure"]
         if row["verdict"] in (ABOVE, BELOW):
             ahead, behind = (ahead, behind) if row["verdict"] == ABOVE else (behind, ahead)
             beaten.setdefault(ahead, []).append(behind)
-    return [f"{ahead} follows the answers more closely than {listing(behind)}." for ahead, behind in beaten.items()]
+    return [f"{ahead} tracks answer quality more closely than {listing(behind)}." for ahead, behind in beaten.items()]
 
 
 def _without(rows: list[Row]) -> str:
-    """Name the measures without known relay, which can't be ahead."""
+    """Name the measures without known relay, which can't be ahead of others."""
     names = names_of(rows, WITHOUT_RELAY)
     reversed_ = [row["measure"] for row in rows if row["relay"] == relay.IT_IS_NOT]
     said = f"Relay is not known for {listing(list(names))}" if names else ""
-    return f"{said}{f'; for {listing(reversed_)}, its slopes are below zero' if reversed_ else ''}." if said else ""
+    return f"{said}{f'; the slopes for {listing(reversed_)} are below zero' if reversed_ else ''}." if said else ""
 
 
 def _tied(rows: list[Row]) -> str:
     known = [row for row in rows if row["share_tied"] is not None and row["relay"] == relay.IT_IS]
     parts = [f"{share(row['share_tied'])} with {row['measure']}" for row in known]
-    return f"Of two rankings’ different contexts, these have equal values: {listing(parts)}." if parts else ""
+    return f"Pairs of different contexts with equal values of the measure: {listing(parts)}." if parts else ""
 
 
 def _same_nuggets(study: MeasuresShown) -> str:
-    """Warn that a scorer of nuggets and measures of subtopics may rest on the same nuggets."""
+    """Warn that a nugget scorer and subtopic measures may count the same nuggets."""
     if study.keys["scorer"] not in study.params["nuggets"] or not study.params["subtopics"]:
         return ""
     names = listing(study.params["subtopics"])
-    return f"If {study.keys['scorer']} and {names} count the same nuggets, they agree for that reason too."
+    return f"If {study.keys['scorer']} and {names} count the same nuggets, they agree partly for that reason."

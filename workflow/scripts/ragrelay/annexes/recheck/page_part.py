@@ -1,4 +1,4 @@
-"""The part of a page that shows the recheck, from the study's provenance."""
+"""The part of a study's page on the recheck, from the study's provenance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ KEY = "recheck"
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Record | None:
-    """Return the recheck in the provenance; None without one."""
+    """Return the recheck in the provenance, or None if there is none."""
     record: Record | None = read_json(inputs.provenance).get(KEY)
     return record
 
@@ -27,13 +27,14 @@ def values(part: Record, page: Page, most_rows: int) -> dict[str, Any]:
 
 
 def recheck_table(part: Record) -> Table:
-    """Show the table, without columns that are empty."""
+    """Show the table without its empty columns."""
     return filled(table_of(
-        table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("made again", "n", count),
+        table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("regenerated", "n", count),
         numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),
-        numeric("equal here twice", "n_equal_here", count),
-        numeric("same until (median)", "median_until", number, 1), textual("in", "unit"), name("references"),
-        numeric("scored", "n_scored", count), numeric("flips", "n_flips", count), numeric("mean P then", "p_then"),
-        numeric("now", "p_now"), between("change", "mean_difference"), numeric("queries", "n_queries", count),
+        numeric("equal when repeated", "n_equal_here", count),
+        numeric("first difference after (median)", "median_until", number, 1), textual("unit", "unit"),
+        name("references"),
+        numeric("scored", "n_scored", count), numeric("flips", "n_flips", count), numeric("stored mean P", "p_then"),
+        numeric("new mean P", "p_now"), between("change", "mean_difference"), numeric("queries", "n_queries", count),
         textual("verdict", "verdict"), textual("remark", "reason"),
     ))  # fmt: skip

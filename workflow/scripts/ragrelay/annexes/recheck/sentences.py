@@ -1,4 +1,4 @@
-"""Say in sentences whether the models still give the stored answers."""
+"""State whether the models still generate the stored answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def recheck_answer(record: Record) -> Conclusion:
-    """Conclude how many of all answers that were made again are bit-equal."""
+    """Conclude how many of the regenerated answers are bit-equal."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
@@ -23,14 +23,14 @@ def recheck_answer(record: Record) -> Conclusion:
 
 
 def recheck_sentences(record: Record) -> list[str]:
-    """Say of each dataset and generator what is bit-equal, what changed, and by what both were made."""
+    """State for each dataset and generator what is bit-equal, what changed, and which engines generated both."""
     sentences = []
     for part in record["parts"]:
         rows = [row for row in record["rows"] if all(row[name] == part[name] for name in ("dataset", "generator"))]
         sentences += [f"{part['dataset']} · {part['generator']}: {_equality(part)} {_makers(part)}"]
         sentences += [_change(row) for row in rows if row["scorer"] and part["n_equal"] < part["n"]]
     for name in record["imported"]:
-        sentences.append(f"{name}: its answers are from files and cannot be regenerated.")
+        sentences.append(f"{name}: answers from files cannot be regenerated.")
     return sentences
 
 
@@ -39,15 +39,13 @@ def _equality(part: Row) -> str:
     again = f"{counted(n, 'regenerated answer')}{_drawn(n, part['n_stored'])}"
     if equal == n:
         return (
-            f"bit-equal: all {again} match the stored ones in text, finish reason and token counts. Their P changes by "
-            "exactly 0."
+            f"all {again} are bit-equal to the stored ones: texts, finish reasons and token counts match. Their P "
+            "changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
-        f"; texts that differ share their first {part['median_until']:g} {part['unit']} (median)")  # fmt: skip
+        f" Differing texts share their first {part['median_until']:g} {part['unit']} (median).")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
-    return f"not bit-equal: of {again}, {count(equal)} match the stored ones ({interval}){texts}." + _second_making(
-        part
-    )
+    return f"{count(equal)} of {again} are bit-equal to the stored ones ({interval}).{texts}{_second_making(part)}"
 
 
 def _drawn(n: int, stored: int) -> str:
@@ -55,19 +53,19 @@ def _drawn(n: int, stored: int) -> str:
 
 
 def _second_making(part: Row) -> str:
-    """Say what the machine changes by itself, where an answer depends on its batch or on chance."""
-    if part.get("n_equal_here") is None:  # a record of a version that made them once
+    """State how many answers differed between two regenerations here, if they depend on batches or on chance."""
+    if part.get("n_equal_here") is None:  # a record of a version that regenerated them only once
         return ""
     changed = part["n"] - part["n_equal_here"]
-    of = f"{count(changed)} of its own {count(part['n'])}" if changed else "none of its own"
-    who = "the endpoint" if _served(part["now"]) else "this machine"
-    return f" Asked a second time, in two halves, {who} changes {of} answers."
+    of = f"{count(changed)} of the {count(part['n'])} answers" if changed else "none of the answers"
+    who = "by the endpoint" if _served(part["now"]) else "on this machine"
+    return f" A second regeneration {who}, in two halves, changed {of}."
 
 
 def _change(row: Row) -> str:
     which = f"{row['dataset']} · {row['generator']} · {row['scorer']}, {row['references']} references"
     if not row["n_scored"]:
-        return f"{which}: no answer has a score then and now."
+        return f"{which}: no answer has both a stored and a new score."
     flips = (
         f"{count(row['n_flips'])} of {counted(row['n_scored'], 'score')} changed by more than {number(row['margin'])}"
     )
@@ -76,7 +74,7 @@ def _change(row: Row) -> str:
     mean = "mean P does not change" if row["mean_difference"] == 0 else f"mean P changes by {change} over {over}"
     word = f" ({row['verdict']})" if row["verdict"] else ""
     lost = (
-        f" {counted(row['n_unpaired'], 'answer has', 'answers have')} a score only then or only now."
+        f" {counted(row['n_unpaired'], 'answer has', 'answers have')} only one of the two scores."
         if row["n_unpaired"]
         else ""
     )
@@ -88,14 +86,14 @@ def _makers(part: Row) -> str:
     day = now["first_made"].partition("T")[0]
     on = ", software and processor unknown" if _served(now) else f" (processor {now['processor']})"
     differ = _settings(then["settings"], now["settings"])
-    return f"Stored: {_engines(then)}. Regenerated on {day}: {_engines(now)}{on}.{differ}"
+    return f"Stored answers: {_engines(then)}. Regenerated on {day} with {_engines(now)}{on}.{differ}"
 
 
 def _engines(made: Mapping[str, Any]) -> str:
-    """Name the engines, or an endpoint's addresses and what its replies say of it."""
+    """Name the engines, or an endpoint's addresses and what its replies say about it."""
     if not _served(made):
         return listing(list(made["engines"]))
-    place = f"endpoint {listing(made['addresses'])}" if made.get("addresses") else "an endpoint"
+    place = f"the endpoint {listing(made['addresses'])}" if made.get("addresses") else "an endpoint"
     model, system = (" or ".join(made["settings"].get(name, ["not given"])) for name in (SERVED, SYSTEM))
     return f"{place} (served model {model}, system fingerprint {system})"
 
@@ -116,9 +114,9 @@ def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[s
 
 
 def lines(record: Record, page: str) -> Sequence[str]:
-    """Return the lines on the terminal. ``page``: the study's page, which shows them after its next run."""
+    """Return the lines for the terminal. ``page``: the study's page, which shows them after its next run."""
     return [
         recheck_answer(record).sentence,
         *recheck_sentences(record),
-        f"The study’s next run adds this to {page}.",
+        f"The study’s next run adds these results to {page}.",
     ]

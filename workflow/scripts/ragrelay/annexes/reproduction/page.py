@@ -26,44 +26,45 @@ def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
 
 
 def reproduction_answer(study: Reproduction) -> Conclusion:
-    """Conclude in how many cells, of all kinds, the published value lies in our interval."""
+    """Conclude how many of all published values lie in our intervals."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
-    strong = f"{count(sum(inside))} of {counted(len(inside), 'published value')} in our 95% intervals"
-    heading = "Reproduction", "Do we find what was published?"
-    return Conclusion(*heading, strong if inside else "No published value can be compared with an interval of ours")
+    lie = "lies" if len(inside) == 1 else "lie"
+    strong = f"{count(sum(inside))} of {counted(len(inside), 'published value')} {lie} in our 95% intervals"
+    heading = "Reproduction", "Do our results match the published ones?"
+    return Conclusion(*heading, strong if inside else "No published value can be compared with one of our intervals")
 
 
 def reproduction_sentences(study: Reproduction) -> list[str]:
-    """Say how well the study reproduces the published tables, a sentence per table."""
+    """State how well the study reproduces the published tables, a sentence per table."""
     sentences = []
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]
         ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
         of_intervals = f"{count(row['n_inside'])} of {count(row['n_with_interval'])}"
         sentences.append(
-            f"{row['dataset']} · {row['generator']} · {row['scorer']}: {counted(row['n'], 'cell')} of "
-            f"{count(row['n_published'])} published; the published value lies in our interval in {of_intervals}, and "
-            f"the RMSE is {number(row['rmse'])}.{ranked}"
+            f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study has {count(row['n'])} of "
+            f"{counted(row['n_published'], 'published cell')}. The published value lies in our interval for "
+            f"{of_intervals}; the RMSE is {number(row['rmse'])}.{ranked}"
         )
     for name, what in (("reproduced_labels", "correlation"), ("reproduced_claims", "mean ACU")):
         inside = study[name]["inside"].drop_nulls().to_list() if name in study.tables else []
         if inside:
             sentences.append(
-                f"Of {counted(len(inside), what, f'{what}s')} with a 95% interval in this study, the published value "
-                f"lies inside for {count(sum(inside))}."
+                f"For {count(sum(inside))} of {counted(len(inside), what, f'{what}s')} with a 95% interval in this "
+                "study, the published value lies in that interval."
             )
     if "reproduced_findings" in study.tables:
         verdicts = study["reproduced_findings"].group_by("finding", maintain_order=True).agg("verdict")
         parts = [
-            f"{finding}: {listing([f'{count(words.count(word))} {word}' for word in dict.fromkeys(words)])}"
+            f"“{finding}” ({listing([f'{count(words.count(word))} {word}' for word in dict.fromkeys(words)])})"
             for finding, words in verdicts.iter_rows()
         ]
         if parts:
             tests = study["reproduced_findings"]["p_value"].count()
             sentences.append(
-                f"The paper’s findings, by dataset, references and pair: {'; '.join(parts)}. Of these "
-                f"{counted(tests, 'test')}, not corrected for multiplicity, {about(ALPHA * tests)} would be decided "
-                "even if no finding held."
+                f"Verdicts on the paper’s findings, per dataset, references and pair: {listing(parts)}. The "
+                f"{counted(tests, 'test is', 'tests are')} uncorrected; {about(ALPHA * tests)} would be decided by "
+                "chance alone if no finding held."
             )
     return sentences

@@ -33,13 +33,13 @@ def reproduced_cell_table(shown: Reproduction) -> Table:
 
 
 def row_table(shown: Reproduction) -> Table:
-    """Show the papers' tables and figures."""
+    """List the papers' tables and figures."""
     columns = [textual(column, column) for column in ("item", "about", "state", "because", "place")]
     return table_of(shown["reproduced_rows"], name("paper"), *columns)
 
 
 def summary_table(shown: Reproduction) -> Table:
-    """Show measures of reproduction per dataset and over all."""
+    """Show measures of reproduction per dataset, and over all datasets."""
     frame = shown["reproduced_summary"]
     return table_of(
         frame, *_part(frame), _of("cells", "n", "n_published"), _of("published inside", "n_inside", "n_with_interval"),
@@ -57,8 +57,8 @@ def effect_table(shown: Reproduction) -> Table:
         frame, *_part(frame), name("references"), name("retriever"), textual("over", "baseline"),
         numeric("cells", "n", count), numeric("improvement", "improvement", number, 4),
         numeric("published", "published_improvement", number, 4), numeric("ER", "effect_ratio", number, 2),
-        numeric("relative", "relative_improvement", number, 2),
-        numeric("published relative", "published_relative_improvement", number, 2),
+        numeric("relative improvement", "relative_improvement", number, 2),
+        numeric("published relative improvement", "published_relative_improvement", number, 2),
         numeric("ΔRI", "delta_relative_improvement", number, 2), REMARK,
     )  # fmt: skip
 

@@ -9,14 +9,14 @@ from ragrelay.report.display.tables import Table, between, name, numeric, table_
 
 
 def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show both slopes of each step, and of all steps."""
+    """Show the slopes of each step and of all steps, as measured and adjusted."""
     slopes = ("slope", "low", "high")
     frame = study["round_slopes"].with_columns(pl.col(slopes) * PER)
     return table_of(
         frame, name("references"), textual("step", lambda row: str(row["step"] or "all")),
         yes_no("adjusted", "adjusted"), between(f"per {PER} {study.asked['measure']}", "slope"), name("verdict"),
-        numeric("p", "p_value", p_value), numeric("queries that differ", "n", count),
-        numeric("equal lists", "share_same", share), textual("remark", "reason"), most=most_rows,
+        numeric("p", "p_value", p_value), numeric("queries with different lists", "n", count),
+        numeric("identical lists", "share_same", share), textual("remark", "reason"), most=most_rows,
     )  # fmt: skip
 
 
@@ -25,9 +25,9 @@ def round_table(study: RoundsShown, most_rows: int | None = None) -> Table:
     return table_of(
         study["round_scores"], name("references"), numeric("round", "round", count), name("retriever"),
         between("mean P", "p"), numeric("queries", "n", count), numeric("worse", "worse", count),
-        numeric("better", "better", count), numeric("repeated", "repeated", share),
+        numeric("better", "better", count), numeric("repeated passages", "repeated", share),
         numeric("lists without new passages", "empty", share),
-        numeric("new passages unjudged", "unjudged", share),
-        numeric("answers missing", "missing", share),
+        numeric("unjudged new passages", "unjudged", share),
+        numeric("missing answers", "missing", share),
         numeric("tokens per prompt", "prompt_tokens", tokens), most=most_rows,
     )  # fmt: skip

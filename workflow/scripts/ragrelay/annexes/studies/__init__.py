@@ -1,1 +1,1 @@
-"""List the studies below `results/` on a page: when, on what, with which model, and what they say."""
+"""List the studies in `results/` on a page: time, datasets, model and first answers."""

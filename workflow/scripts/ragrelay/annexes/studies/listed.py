@@ -1,4 +1,4 @@
-"""Read what the list of studies says of each: from provenance.json and facts.json, as far as they can be read."""
+"""Read each study's entry in the list of studies from its provenance.json and facts.json, if they are readable."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from ragrelay.report.display.page_list import LIST
 
 PAGE, PROVENANCE, FACTS = "report/index.html", "report/provenance.json", "report/facts.json"
 MADE = (PAGE, PROVENANCE, "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
-"""What a study's folder has some of, from the first job on."""
+"""Patterns of which a study's folder matches some from its first job on."""
 ASIDE = ("preview.html", LIST)
 """Files in folders that aren't studies: a preview, or the pages of other targets, such as a comparison."""
 RUNNING = "A run is in progress or was killed: to continue, run the study’s command again."
@@ -30,10 +30,10 @@ MOST_WARNINGS = 3
 
 @dataclass(frozen=True)
 class Listed:
-    """What is known of a study."""
+    """A study's entry in the list."""
 
     folder: str
-    """Its name below the results of all studies."""
+    """The folder's name in the folder of all results."""
     time: float = 0.0
     """When the page was written, in seconds since 1970; without a page, when the folder last changed."""
     page: bool = False
@@ -41,11 +41,11 @@ class Listed:
     retrievers: Sequence[str] = ()
     models: Sequence[str] = ()
     answers: Sequence[tuple[str, str]] = ()
-    """Topic and answer, as the page has them."""
+    """Topics and answers, as on the page."""
     warnings: Sequence[str] = ()
-    """Warnings about the data, then a sentence that counts the page's other warnings and remarks."""
+    """Warnings about the data, then a sentence that counts the other warnings and remarks on the page."""
     trouble: str = ""
-    """A sentence that says what is missing or broken; empty for a whole study."""
+    """What is missing or broken, as sentences; empty for a complete study."""
 
     @property
     def name(self) -> str:
@@ -57,9 +57,9 @@ class Listed:
 
 
 def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[str]]:
-    """Return the studies in ``root``, latest first, and the names of folders that are none.
+    """Return the studies in ``root``, latest first, and the names of folders that are not studies.
 
-    ``own``: the folder of the study whose run is just ending, and whose lock tells nothing.
+    ``own``: the folder of the study whose run is ending; its lock is therefore ignored.
     """
     studies, others = [], []
     for folder in sorted(root.iterdir()):
@@ -76,12 +76,12 @@ def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[st
 
 
 def is_study(folder: Path) -> bool:
-    """Return whether jobs of a study have written into ``folder``."""
+    """Return whether a study's jobs have written to ``folder``."""
     return any(any(folder.glob(pattern)) for pattern in MADE)
 
 
 def read_study(folder: Path, ending: bool = False) -> Listed:
-    """Read a study's entry. What cannot be read is named in ``trouble``. Raises OSError for an unreadable folder."""
+    """Read a study's entry; ``trouble`` names unreadable files. Raises OSError if the folder is unreadable."""
     page, path, told = folder / PAGE, folder / PROVENANCE, folder / FACTS
     written = page.is_file()
     time = (page if written else folder).stat().st_mtime
@@ -108,7 +108,7 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
             known = json_object(told, str(told), "a whole file") if told.is_file() else None
             said |= {"warnings": [EARLIER]} if known is None else of_facts(known)
         except (InputError, OSError, KeyError, TypeError, AttributeError, IndexError):
-            troubles.append(f"Broken: {FACTS} is not as ragrelay writes it.")
+            troubles.append(f"Broken: {FACTS} has content that ragrelay does not write.")
     if not ending and at_work(folder):
         troubles.append(RUNNING)
     elif not written:
@@ -117,7 +117,7 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
 
 
 class _IncompleteError(Exception):
-    """A provenance that lacks what the list needs."""
+    """The provenance lacks values that the list needs."""
 
 
 def _of_provenance(provenance: Mapping[str, object]) -> dict[str, list[str]]:
@@ -147,9 +147,9 @@ def _first(names: list[str]) -> list[str]:
 
 
 def of_facts(facts: Mapping[str, Any]) -> dict[str, object]:
-    """Return the answers and the warnings that a study's page opens with, from the content of facts.json.
+    """Return the answers and warnings at the top of a study's page, from the content of facts.json.
 
-    Raises KeyError, TypeError, AttributeError or IndexError for other content.
+    Raises KeyError, TypeError, AttributeError or IndexError for unexpected content.
     """
     answers = [(f"{row['dataset']} · {each['topic']}", each["sentence"]) for row in facts["over_all"]
                for each in row["answers"]]  # fmt: skip
@@ -171,7 +171,7 @@ def of_facts(facts: Mapping[str, Any]) -> dict[str, object]:
 
 
 def state(root: Path) -> set[tuple[str, int, int]]:
-    """Return what a list of ``root`` is made from: path, time and size of each page and provenance."""
+    """Return the path, time and size of each page and provenance in ``root``, from which the list is written."""
     return set(_state(root))
 
 

@@ -13,14 +13,14 @@ MARK = '<meta name="generator" content="ragrelay: list of studies">'
 TEMPLATE = Path(__file__).with_name("templates") / "studies.html.j2"
 STYLES, SCRIPTS = ("page.css", "lead.css", "studies.css"), ("tables.js",)
 TIMES = 5
-"""How often the list is written again because another run has ended meanwhile."""
+"""How often the list is rewritten at most because another run has ended in the meantime."""
 
 
 def keep_list(root: Path, own: Path | None = None) -> list[str]:
-    """Write the list of the studies in ``root``; return warnings, such as of a folder that cannot be written to.
+    """Write the list of the studies in ``root``; return warnings, such as about a folder that can't be written to.
 
-    Of two runs that end at once, the later sees what the earlier has made: each looks again after it has written.
-    ``own``: the folder of the study whose run is ending. In a working directory itself, no list is kept.
+    If two runs end at the same time, the list includes both: each run checks for changes after writing. ``own``: the
+    folder of the study whose run is ending. If ``root`` is the working directory or a root, no list is written.
     """
     page = root / NAME
     if root.resolve() in (Path.cwd(), Path(root.resolve().anchor)):
@@ -34,12 +34,12 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
             if state(root) == seen:
                 break
     except OSError as error:
-        return [f"{page}: the list of studies is not written: {error.strerror or error}"]
+        return [f"{page}: cannot write the list of studies: {error.strerror or error}"]
     return []
 
 
 def list_studies(root: Path) -> tuple[list[str], list[str]]:
-    """Write the list of the studies in ``root``; return warnings, and lines on those that are not whole."""
+    """Write the list of the studies in ``root``; return warnings, and a line for each incomplete study."""
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]
@@ -48,7 +48,7 @@ def list_studies(root: Path) -> tuple[list[str], list[str]]:
 
 
 def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:
-    """Render the page as HTML. All texts are escaped."""
+    """Render the page as HTML, with all texts escaped."""
     return (
         environment(template.parent)
         .get_template(template.name)

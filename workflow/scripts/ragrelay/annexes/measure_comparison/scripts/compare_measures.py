@@ -1,4 +1,4 @@
-"""Compare retrieval measures by how closely they follow the answers.
+"""Compare retrieval measures by how closely they track answer quality.
 
 params: patterns, kinds (of the retrievers), declared (a measure, may be None).
 """

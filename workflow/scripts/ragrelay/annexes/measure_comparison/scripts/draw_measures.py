@@ -1,4 +1,4 @@
-"""Draw how closely each measure follows the answers."""
+"""Draw how closely each measure tracks answer quality."""
 
 from pathlib import Path
 
