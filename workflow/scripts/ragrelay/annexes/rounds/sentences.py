@@ -1,4 +1,4 @@
-"""State whether a better list gives a better answer in the same round, and what further rounds change."""
+"""State whether a better list immediately leads to a better answer, and what further rounds change."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from ragrelay.report.facts import TableRow
 PER = 0.1
 """The page shows slopes per this much of the measure."""
 ANSWERS = {
-    relay.IT_IS: "A better list of passages gives a better answer in the same round",
-    relay.IT_IS_NOT: "A better list of passages gives a worse answer in the same round",
-    relay.NOT_KNOWN: "We do not know whether a better list of passages gives a better answer in the same round",
-    TOO_FEW: "Too few queries to say whether a better list of passages gives a better answer in the same round",
+    relay.IT_IS: "A better list of passages immediately leads to a better answer",
+    relay.IT_IS_NOT: "A better list of passages immediately leads to a worse answer",
+    relay.NOT_KNOWN: "We do not know whether a better list of passages immediately leads to a better answer",
+    TOO_FEW: "Too few queries to say whether a better list of passages immediately leads to a better answer",
 }
 AT_STEP = {ABOVE: "above zero", BELOW: "below zero", TOO_FEW: "too few queries"}
 
