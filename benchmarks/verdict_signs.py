@@ -24,8 +24,8 @@ ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
-    r"P is better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)"
-    r"(?: \(too few queries in (\d+)\))? \((.+?) references"
+    r"with context are better than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+) "
+    r"\((?:too few queries in (\d+); )?(.+?) references"
 )
 
 
@@ -70,7 +70,7 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
             checked += 1
             if tuple(int(number or 0) for number in found.groups()[:5]) != counted:
                 wrong.append(f"{text}: {better} better, {worse} worse of {own.height}")
-        if text.startswith("By mean gain over") and place is not None:
+        if text.startswith("Mean gain over") and place is not None:
             part = _part(cells, title).filter(k=int(place[1]), ordering=place[2], references=place[3])
             gains = {row["retriever"]: row["gain"] for row in part.iter_rows(named=True)}
             for word, name, minus in _named(text, gains):

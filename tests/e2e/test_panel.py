@@ -85,7 +85,7 @@ def test_one_judge_gives_a_panel_no_verdict(study: Sandbox) -> None:
     assert alone == pytest.approx({"fair": 0.0, "harsh": 0.0, BIASED: 0.4}, abs=1e-4)
     facts = json.loads((study.results / "report/facts.json").read_text(encoding="utf-8"))
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "We do not know which of other and one gives better answers" in json.dumps(facts)
+    assert "We do not know whether other or one gives better answers" in json.dumps(facts)
     assert "It depends on a judge: the mean over all says better, but not without biased." in page
     assert "Without one of these judges, the difference in P is 0.000 to 0.200" in page
     assert "It does: the mean over all says better, but not without biased" in page

@@ -158,7 +158,7 @@ def test_an_unfinished_thought_is_the_reason(
     path.write_text(json.dumps(counts))
     written = KeyedFiles(f"{tmp_path}/{{dataset}}/{{generator}}/{{retriever}}.json", (path,))
     left_out = gather_left_out([("generation", written)], none, none)
-    assert reasons(left_out, "small", "theirs") == " (unfinished thought: 1, missing in the file: 1)"
+    assert reasons(left_out, "small", "theirs") == " (unfinished thought: 1, missing from the file: 1)"
     with pytest.raises(InputError, match=r"theirs: found 2 missing answers \(1 with an unfinished thought\); expected"):
         read(texts.head(2))
 

@@ -26,7 +26,7 @@ WORDS = (
     "contexts differ", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest", "closer",
     "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
     "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut",
-    "blank", "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would overturn",
+    "blank", "constant", "undefined", "zero-shot", "oracles?", "primary pair", "would overturn",
 )  # fmt: skip
 """What a sentence claims, with names and numbers; a phrase before those in it."""
 SAME = {"we do not know": "undecided", "not known": "undecided", "beats": "beat", "oracles": "oracle"}

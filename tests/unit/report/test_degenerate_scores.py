@@ -77,7 +77,7 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     study = ReportedStudy("degenerate", section.grid, (section,), left_out=told)
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
-    assert all("leave them out (refusal: 1,200)." in sentence for sentence in study.missing)
+    assert all("left out of all results (refusal: 1,200)." in sentence for sentence in study.missing)
     shown = [text for _, text, _ in lead_warnings.warnings(facts_of(section), told) if "are missing" in text]
     assert all(" are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
@@ -133,20 +133,20 @@ def conclusions(section: Section) -> list[str]:
 
 def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path) -> None:
     section = section_of(degenerate(shape("token_f1"), "missing with one retriever", 16), tmp_path, resamples=30)
-    assert conclusions(section)[0] == "We cannot tell: no query has a score with both dense and bm25."
+    assert conclusions(section)[0] == "We cannot tell: no query has scores for both dense and bm25."
     alone = replace(section, primary=None)
     assert conclusions(alone)[0] == "Needs two retrievers; this study has one."
     nothing = section_of(degenerate(shape("token_f1"), "everything missing", 16), tmp_path / "all", resamples=30)
     assert conclusions(nothing)[1] == "We cannot tell: no query has scores with two different rankings."
-    assert conclusions(nothing)[0] == "We cannot tell: no query has a score with both dense and bm25."
+    assert conclusions(nothing)[0] == "We cannot tell: no query has scores for both dense and bm25."
 
 
 def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path) -> None:
     """P is 1 for every query with passages: no test has a variance, so the page neither denies nor affirms a gain."""
     section = section_of(degenerate(shape("rouge"), "one query does not differ", 16), tmp_path, resamples=30)
     page = [lead_table.table(facts_of(section))["title"], part_headings.headings(facts_of(section))["gain"]]
-    assert page == ["1 of 2 retrievers beat zero-shot at k = 2; 1 cannot be compared",
-                    "Passages make the answer better in 2 of 4 combinations of retriever and k; "
+    assert page == ["1 of 2 retrievers beats zero-shot at k = 2; 1 cannot be compared",
+                    "Answers are better with passages in 2 of 4 combinations of retriever and k; "
                     "2 cannot be compared"]  # fmt: skip
     equal = section_of(degenerate(shape("rouge"), "all equal, between both", 16), tmp_path / "equal", resamples=30)
     assert lead_table.table(facts_of(equal))["title"] == "Retrievers at k = 2"

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay import report
-from ragrelay.analysis.verdicts import OF_DIFFERENCE
+from ragrelay.analysis.verdicts import OF_DIFFERENCE, TOO_FEW
 from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import (
     answer_findings,
@@ -336,11 +336,11 @@ class Again:
 
 
 WINS = {
-    "better by more than the margin": "{0} better {1} by more than the margin {2}",
-    "better": "{} better {}",
-    "better, by less than the margin": "{0} better {1} by less than the margin {2}",
+    "better by more than the margin": "better {0} {1} by more than the margin {2}",
+    "better": "better {} {}",
+    "better, by less than the margin": "better {0} {1} by less than the margin {2}",
     "equivalent": "{} {} equally good {}",
-    "not worse": "{0} at most {2} worse {1} better undecided",
+    "not worse": "at most {2} worse {0} {1} undecided better",
     "undecided": "undecided {} {} better",
 }
 
@@ -365,9 +365,9 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = lead_answers.compared(facts_of(a.section))
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
-    room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
+    room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84" has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
-    first = [*measured, *(means if room >= 4 else [])] if same else []
+    first = [*measured, *(means if room >= 5 else [])] if same else []
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
 
@@ -392,16 +392,18 @@ def relay_claim(a: Again, word: str, decided: Sequence[str]) -> str:
         return f"{RELAYED[word]} {few_of_both(a, a.k, decided)}"
     if not rows:
         return f"{RELAYED[word]} zero-shot"
-    said = [f"{kind} {short(value / 10, tenth(found))}" for kind, (value, found, _) in rows.items()]
+    said = [(kind, short(value / 10, tenth(found))) for kind, (value, found, _) in rows.items()]
+    first, *rest = said
+    both = [f"{joined(first).removeprefix('none')} 0.1 {a.k}", *(f"{slope} {kind}" for kind, slope in rest)]
     sizes = dict.fromkeys(f"{n:,}" for _, _, n in rows.values())
-    return f"{RELAYED[word]} 0.1 {a.k} {joined(said)} {joined(sizes)} contexts differ"
+    return f"{RELAYED[word]} {joined(both)} {joined(sizes)} contexts differ"
 
 
 def few_of_both(a: Again, k: int, kinds: Sequence[str]) -> str:
     """The counts that the answer lacks: of the last of ``kinds`` that has too few of 20 queries, or of the first."""
     texts = [(kind, a.too_few(k, kind) or "") for kind in kinds]
     kind, text = [*texts[:1], *(one for one in texts if one[1].endswith(" 20"))][-1]
-    return f"{'adjusted ' if (kind and text != texts[0][1]) or texts[0][0] else ''}{text}"
+    return f"{'adjusted cannot ' if (kind and text != texts[0][1]) or texts[0][0] else ''}{text}"
 
 
 def tenth(found: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -427,7 +429,7 @@ def the_answer_on_queries(a: Again) -> list[str]:
     if len(known) > 3:
         rho, sizes = [value for value, _ in known.values()], [row["n"] for _, row in known.values()]
         none = len(a.rankings) - len(known)
-        span = [f"{a.k}", *dict.fromkeys(num(of(rho), 2) for of in (min, max)), f"none {none}" if none else ""]
+        span = [f"{a.k}", *dict.fromkeys(num(of(rho), 2) for of in (min, max)), f"undefined {none}" if none else ""]
         spans = " ".join([*span, *dict.fromkeys(f"{of(sizes):,}" for of in (min, max))])
         if not yes and not no:
             return [f"undecided {len(a.rankings)} {spans}"]
@@ -446,7 +448,7 @@ def the_answer_on_queries(a: Again) -> list[str]:
         by_test = "" if row["low"] is None or row["low"] <= 0 <= row["high"] else f"{row['p_permutation']:.3f}"
         reasons.setdefault(row["beside"] or by_test, []).append(name)
     why = " ".join(f"{joined(names)} {reason}" for reason, names in reasons.items() if reason)
-    return [f"{strong} {a.k} {joined(said)} {joined(['none', *none]) if none else ''} {n} {why}"]
+    return [f"{strong} {a.k} {joined(said)} {joined(['undefined', *none]) if none else ''} {n} {why}"]
 
 
 @says("lead.scope")
@@ -470,7 +472,7 @@ def the_figures_title(a: Again) -> list[str]:
     said = [f"{name} ahead {joined(some)}" for name, some in zip(a.pair, ks.values(), strict=True) if some]
     few = [k for k, word in words.items() if word == "too few queries"]
     rest = [k for k, word in words.items() if not word.startswith(("better", "worse", "too few"))]
-    open_ = [*([f"{joined(rest)} undecided"] if rest else []), *([f"{joined(few)} too few"] if few else [])]
+    open_ = [*([f"undecided {joined(rest)}"] if rest else []), *([f"too few {joined(few)}"] if few else [])]
     return [joined([*said, *open_]) if said else ""]
 
 
@@ -605,7 +607,7 @@ def few_queries(a: Again) -> list[str]:
     + 1.5/n."""
     n, least = len(a.primary[0]), detectable(a)
     shown = num(least, 2 if round(least, 2) else 4)
-    return [f"{n} 80% {joined(a.pair)} {shown} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"] if n < 100 else []
+    return [f"{n} 80% {shown} {joined(a.pair)} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"] if n < 100 else []
 
 
 @says("lead_warnings._pair")
@@ -669,7 +671,7 @@ def other_cells(a: Again) -> list[str]:
     for ordering, grade in sorted(others, key=order.index):
         values, found, word = a.against(a.k, ordering, grade)
         if found and side(word) != side(a.primary[2]):
-            unknown = "too few" if word == "too few queries" else "undecided better"
+            unknown = "too few" if word == "too few queries" else "undecided"
             text = (unknown, f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
             found = found if sign > 0 else (-found[1], -found[0])
             level = a.level(a.k, ordering, grade=grade)
@@ -729,8 +731,8 @@ def how_relayed(a: Again) -> list[str]:
         value, found, _ = a.slope(a.k, **kind)
         return ends(value / 10, tenth(found))
 
-    more = f"adjusted {said(adjusted=True)} unseen {said(unseen=True)}" if a.baseline else ""
-    return [f"0.1 {a.k} {a.ordering} {a.grade} {said()} {more} {a.k} adjusted above zero"]
+    more = f"{said(adjusted=True)} adjusted {said(unseen=True)} unseen {a.k}" if a.baseline else ""
+    return [f"0.1 {a.k} {a.ordering} {a.grade} {said()} {more} adjusted above zero"]
 
 
 @says("verdict_sentences.gains")
@@ -740,7 +742,7 @@ def gains(a: Again) -> list[str]:
     if not a.baseline:
         return []
     cells = {name: a.gain(a.at(name)) for name in a.retrievers}
-    texts = {"better": "better zero-shot", "worse": "worse", "undecided": "undecided", "too few queries": "too few"}
+    texts = {"better": "better zero-shot", "worse": "worse zero-shot", "undecided": "undecided", TOO_FEW: "too few"}
     said, ratios = [], []
     for word, text in texts.items():
         mine = [name for name in cells if gain_word(a, a.at(name)) == word]
@@ -780,8 +782,9 @@ def equivalence(a: Again) -> list[str]:
         *("worse by more than the margin", "better", "equivalent", "not worse", "not better", "worse", "undecided"),
         "too few queries",
     ]
-    told = {"too few queries": "too few", "not worse": "not worse better", "not better": "not better worse"}
-    said = [f"{told.get(word, word)} {joined(found[word])}" for word in words if word in found]
+    told = {"not worse": "not worse better", "not better": "not better worse"}
+    said = [f"{joined(found[word])} {told.get(word, word)}" for word in words[:-2] if word in found]
+    said += [f"{word.removesuffix(' queries')} {joined(found[word])}" for word in words[-2:] if word in found]
     return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)} "
             f"{' '.join(others_)}"]  # fmt: skip
 
@@ -801,7 +804,7 @@ def correlations(a: Again) -> list[str]:
         )
         said += [word, *shown] if mine else []
     none = [f"{name} constant" for name, one in known.items() if not one]
-    return [joined([a.k, *said, *(["not defined", *none] if none else [])])]
+    return [joined([a.k, *said, *(["undefined", *none] if none else [])])]
 
 
 @says("verdict_sentences.correlation_counts")
@@ -840,7 +843,7 @@ def gain_counts(a: Again) -> list[str]:
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
     return [
         f"better {n['better']} {len(cells)} worse {n['worse']} undecided {n['undecided']} {few} lenient "
-        f"{oracles} {max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
+        f"{oracles} {max(map(len, values))} {chance(len(cells))} {joined(kept)} {remark(fallen)}"
     ]
 
 
@@ -906,7 +909,7 @@ def power(a: Again) -> list[str]:
         return []
     least = a.rho.filter(retriever=a.retrievers[0], ordering=a.ordering, k=a.k, references=a.grade)["detectable"].item()
     assert 2.6 / np.sqrt(n) < least < 3.4 / np.sqrt(n)
-    return [f"{n} ±{num(least, 2)} 80% undecided"]
+    return [f"{n} 80% ±{num(least, 2)} undecided"]
 
 
 @says("verdict_sentences.equal_length")
@@ -939,7 +942,7 @@ def sizes(a: Again) -> list[str]:
     power of the paired t-test, + 1.5/n; normal approximation."""
     values = a.primary[0]
     needed = int(np.ceil(((stats.norm.ppf(0.975) + stats.norm.ppf(0.9)) * values.std(ddof=1) / MARGIN) ** 2))
-    return [f"{len(values)} {joined(a.pair)} {num(detectable(a))} 80% 0.02 {needed:,}"]
+    return [f"{len(values)} 80% {num(detectable(a))} {joined(a.pair)} 0.02 {needed:,}"]
 
 
 @says("findings._copying")
@@ -1020,9 +1023,9 @@ def ordering(a: Again) -> list[str]:
     p = {key: float(stats.ttest_1samp(values, 0).pvalue) for key, values in tests.items() if np.ptp(values) > 1e-12}
     holm = dict(zip(p, multipletests(list(p.values()), method="holm")[1], strict=True))
     mine = [name for name in a.retrievers if (name, k) in p]
-    moved = [f"{name} {num(tests[name, k].mean())} descending" for name in mine if p[name, k] < 0.05]
+    moved = [f"{name} {num(tests[name, k].mean())}" for name in mine if p[name, k] < 0.05]
     kept = sum(holm[name, k] < 0.05 for name in mine)
-    return [f"descending ascending significant {k} {joined(moved)} {len(mine)} {kept} {chance(len(mine))}"]
+    return [f"{k} descending ascending significant {joined(moved)} {len(mine)} {chance(len(mine))} significant {kept}"]
 
 
 @says("answer_findings._seeds")
@@ -1135,9 +1138,9 @@ def relay_with_holes(a: Again) -> list[str]:
     words = {name: RELAYED[answer(name)] for name in ("none relevant", *texts)}
     changed = [f"{words[name]} {text if name != 'all relevant' else ''}" for name, text in texts.items()
                if words[name] != words["none relevant"]]  # fmt: skip
-    follows = f"would change {joined(changed)}" if changed else "stays the same"
+    before, after = ("would change", joined(changed)) if changed else ("", "stays the same")
     slopes = f"0.1 {a.k} {num(low / 10)} {num(high / 10)} {num(own / 10)} none {num(every / 10)}"
-    return [f"{slopes} {words['none relevant']} {follows}"]
+    return [f"{slopes} {before} {words['none relevant']} {after}"]
 
 
 @says("findings.summary")
@@ -1351,7 +1354,7 @@ def test_every_kind_says_what_it_claims() -> None:
     [
         (demo, 4, "4 of 4 queries have contexts that differ, 20 needed"),
         (demo, 8, "8 of 8 queries have contexts that differ, 20 needed"),
-        (demo, 16, "adjusted for difficulty, 16 of 16 queries have contexts that differ, 20 needed"),
+        (demo, 16, "the slope adjusted for difficulty cannot be tested (16 of 16 queries have contexts that {})"),
         (brought, 8, "8 of 8 queries have contexts that differ, 12 needed"),
     ],
 )
@@ -1360,6 +1363,7 @@ def test_relay_needs_the_same_number_of_queries_however_few_there_are(
 ) -> None:
     """An answer needs both slopes; without zero-shot answers, the adjusted one lacks more than queries."""
     section = section_of(first_queries(make(), n), tmp_path, resamples=30)
+    said = said.format("differ, 20 needed")
     assert lead_answers.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
     rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
     measured = rows.filter(adjusted=False)["reason"].item()
@@ -1390,10 +1394,10 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
     assert said == {name: f"{n} queries" if retriever else "" for name, n in sizes.items()}
     assert sizes.get(retriever, 27) == 27 and {*sizes.values()} == ({27, 36} if retriever else {36})
     both = {(True, "dense"): "27", (True, "nrel"): "36"}.get((baseline, retriever), "27 to 36")
-    rest = "; a gain covers the row’s queries; nDCG@5 covers all queries with P or P₀" if baseline else ""
-    remark = f"A difference between retrievers covers the {both} queries that both have{rest}."
+    rest = "; gains use the queries in their row; nDCG@5 uses all queries with P or P₀" if baseline else ""
+    remark = f"Differences between retrievers use the {both} queries that both have{rest}."
     assert (remark in table["remark"]) == bool(retriever)
-    assert retriever or "difference between" not in table["remark"]
+    assert retriever or "Differences between" not in table["remark"]
 
 
 def without_zeroshot() -> Measured:
@@ -1430,15 +1434,13 @@ def test_the_figures_title_has_the_tables_word_for_too_few_queries(tmp_path: Pat
     section = section_of(demo(), tmp_path, resamples=30)
     word = pl.when(k=1).then(pl.lit("too few queries")).when(k=2).then(pl.lit("undecided")).otherwise("verdict")
     few = changed(section, systems=section["systems"].with_columns(verdict=word))
-    assert lead.figure_title(facts_of(few)) == (
-        "dense is ahead at k = 5; at k = 2 we do not know; at k = 1 too few queries"
-    )
+    assert lead.figure_title(facts_of(few)) == ("dense is ahead at k = 5; undecided at k = 2; too few queries at k = 1")
     cells = pl.col("retriever").is_in(section.rankings)
     gain = section["gain"].filter(cells, ordering="descending", references="lenient")
     words = pl.Series(["better"] * 3 + ["undecided", "too few queries", "too few queries"])
     assert part_headings.headings(facts_of(changed(section, gain=gain.with_columns(verdict=words))))["gain"] == (
-        "Passages make the answer better in 3 of 6 combinations of retriever and k, undecided in 1, "
-        "too few queries in 2"
+        "Answers are better with passages in 3 of 6 combinations of retriever and k (undecided in 1, "
+        "too few queries in 2)"
     )
 
 

@@ -47,11 +47,9 @@ def test_the_sentences_have_the_words_and_numbers_of_the_rows(tables: dict[str, 
         systems["verdict"].item() == "not worse"
         and BY_SYSTEM["not worse"].format(one="dense", other="bm25", margin="0.02", n="30") in first
     )
-    assert f": difference {systems['estimate'].item():.2f} [" in first
-    assert (
-        slopes["verdict"].to_list() == ["above zero", "undecided"]
-        and "improves more? We do not know: per 0.1 of nDCG@2, adjusted for difficulty, P changes by" in first
-    )
+    assert f": the difference is {systems['estimate'].item():.2f} [" in first
+    assert slopes["verdict"].to_list() == ["above zero", "undecided"] and "] per 0.1 of nDCG@2 (" in first
+    assert "improves more? We do not know: adjusted for difficulty, P changes by" in first
     assert f"adjusted for difficulty, P changes by {slopes['estimate'][1] / 10:.4f} [" in first
     assert "averaged over the generators" in average[0]
     # With one generator, a dataset's own sentences say it.
@@ -76,7 +74,7 @@ def test_an_answer_stands_under_its_question(tables: dict[str, pl.DataFrame]) ->
 
 
 def test_a_word_over_generators_that_does_not_stand_has_a_remark(tables: dict[str, pl.DataFrame]) -> None:
-    remark = "A single further query with a difference of 0.25 in the other direction would overturn this."
+    remark = "A single further query with a difference of 0.25 in the other direction would overturn this verdict."
     for stands in (True, False, None):
         of_pair = pl.when(question=SYSTEMS).then(pl.lit(stands, pl.Boolean))
         (whole,), _ = over_all(tables["generators"].with_columns(stands=of_pair))
@@ -118,7 +116,7 @@ def test_over_generators_what_the_scores_say_is_approved(tmp_path: Path) -> None
     again = Again(measured, section_of(measured, tmp_path / "all", resamples=50))
     values, found, word = again.primary
     assert word == "better by more than the margin" and again.relayed[0] == "not known"
-    systems = f"dense better bm25 by more than the margin 0.02 {short(values.mean(), found, 0.02)}"
+    systems = f"better dense bm25 by more than the margin 0.02 {short(values.mean(), found, 0.02)}"
     claim = f"demo minilm 3 descending 5 better better {systems} {relay_claim(again, *again.relayed)}"
     agree(said, [claim], again.names)
     approve(APPROVED / "several-generators.txt", [*said, *notes])

@@ -66,7 +66,7 @@ def test_a_verdict_that_one_judge_decides_is_undecided_everywhere(study: Reporte
     assert panel_finding(section) == f"It does: the mean over all says better, but not without b; {between}"
     page, facts = page_and_facts(replace(study, sections=(section,)), TEMPLATE, Path("index.html"))
     assert "It depends on a judge: the mean over all says better, but not without b." in page
-    assert "We do not know which of" in str(facts)
+    assert "We do not know whether" in str(facts)
     assert 'id="s1-panel-table"' in page and 'id="s1-panel_agreement-table"' in page
 
 

@@ -65,7 +65,7 @@ def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: Repor
     found = findings(section).sentences
     assert cells["rel"]["verdict"] == "better" and cells["nrel"]["verdict"] == "worse"
     assert f"rel ({cells['rel']['mean_difference']:.3f} [" in found[0].partition("; ")[0]
-    assert f"worse with nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
+    assert f"worse than zero-shot with nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
     rel = cells["rel"]
     said = f"{100 * rel['ratio_of_means']:.0f}% ({rel['mean_utility']:.2f}, {rel['median_utility']:.2f}) with rel"
     assert said in found[1]
@@ -86,14 +86,14 @@ def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
         pl.when(odd).then(pl.lit(9.0)).otherwise(name).alias(name) for name in ("mean_utility", "low", "high")
     )
     said = findings(changed(section, gain=gain, utility=utility))
-    assert "worse with nrel" in said.sentences[0]
+    assert "worse than zero-shot with nrel" in said.sentences[0]
     # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
     assert (
-        "In 10 combinations mean U and the mean gain have different signs (nrel, descending, k = 1, lenient; "
+        "In 10 combinations, mean U and mean gain have opposite signs (nrel, descending, k = 1, lenient; "
         in said.limits[0]
     )
     assert (
-        "one query accounts for more than 20% of the sum of |U|: query 1007 70% with nrel, descending" in said.limits[1]
+        "one query accounts for more than 20% of the sum of |U|: query 1007 for 70% (nrel, descending" in said.limits[1]
     )
 
 
@@ -115,15 +115,15 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     )  # fmt: skip
     text = " ".join(findings(changed(section, correlation=correlation)).sentences)
     assert (
-        "Spearman’s ρ between nDCG@5 and utility is above zero for bm25 (0.40 [0.10, 0.60]); below zero for dense"
+        "ρ between nDCG@5 and utility over queries: above zero for bm25 (0.40 [0.10, 0.60]); below zero for dense"
         in text
     )
-    assert "dense (−0.40 [−0.60, −0.10]); undecided for rel (0.10 [−0.20, 0.40]); not defined for nrel (nDCG is" in text
+    assert "−0.10]); sign undecided for rel (0.10 [−0.20, 0.40]); undefined for nrel (nDCG is" in text
     # 3 retrievers x 2 grades x 5 cells, the two orderings at k = 1 being one.
     assert (
-        "30 combinations of retriever (oracles included), ordering, k and grade have a ρ between nDCG@k and utility: "
-        "10 above zero, 10 below, 10 undecided, after Holm’s correction. Without it, p < 0.05 in 30; about 2 expected "
-        "by chance." in text
+        "is defined for 30 combinations of retriever (oracles included), ordering, k and grade. After Holm’s "
+        "correction: 10 above zero, 10 below, 10 undecided. Without correction, p < 0.05 in 30; chance alone would "
+        "give about 2." in text
     )
 
 
@@ -139,7 +139,7 @@ def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
     last = (pl.col("k") == 5) & (pl.col("retriever") == "dense")
     for without, end in ((pl.col("k") < 5, "; 4 have no ρ"), (last, "; 1 has no ρ"), (pl.lit(False), "")):
         text = heading(without)
-        assert text.startswith("Better-ranked queries have higher utility in ")
+        assert text.startswith("Queries with better rankings have higher utility in ")
         assert text.endswith(end) and ("ρ" in text) == bool(end), text
         assert " of 6 combinations" in text and sum(map(int, re.findall(r"(?<!of )\b\d+", text))) == 6, text
     assert heading(pl.lit(True)) == ""
@@ -148,11 +148,10 @@ def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
 def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     section = study.sections[0]
     text = " ".join(findings(section).limits)
-    assert "With 36 queries, the verdict on ρ finds a true ρ of ±0.49 in 80% of studies" in text
+    assert "With 36 queries, 80% of studies would detect a true ρ of ±0.49." in text
     share = headline(section, "utility").filter(retriever="rel")["share_best_in_context"].item()
     unseen = headline(section, "gain", "lenient-unseen").filter(retriever="rel").row(0, named=True)
-    said = f"With rel, the reference nearest to the answer was in the context for {100 * share:.0f}% of the answers to"
-    assert f"{said} 36 queries" in text
+    assert f"With rel, {100 * share:.0f}% of the answers to 36 queries had their best-matching reference in" in text
     assert f"the mean gain is {unseen['mean_difference']:.3f} [" in text
     tests = section["significance"].filter(pl.col("references").is_in(section.grades))
     # The two orderings at k = 1 are one test of †, and no test of ‡.
@@ -160,7 +159,7 @@ def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     twice = twice.filter(pl.col("retriever") != "rel")
     once = tests.drop_nulls("p_value").join(twice, on=["mark", *CELL, "quantity"], how="anti")
     assert f"come from {once.height} uncorrected tests" in text
-    assert f"{once['significant'].sum()} are, and" in text
+    assert f"{once['significant'].sum()} are (" in text
 
 
 def test_equivalence_and_coupling_are_given_with_their_numbers(study: ReportedStudy):
@@ -168,11 +167,11 @@ def test_equivalence_and_coupling_are_given_with_their_numbers(study: ReportedSt
     rows = headline(section, "equivalence")
     said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
     first = rows.filter(retriever="bm25").row(0, named=True)
-    assert "Compared with rel at a margin of 0.02 in P" in said.sentences[2]
-    assert f"P is equivalent, within the margin, for bm25 (−{abs(first['mean_difference']):.3f} [" in said.sentences[2]
+    assert said.sentences[2].startswith("Compared with rel (margin 0.02 in P, Bonferroni-corrected intervals): bm25 (")
+    assert f"bm25 (−{abs(first['mean_difference']):.3f} [" in said.sentences[2] and "equivalent" in said.sentences[2]
     coupled = headline(section, "coupling").filter(retriever="bm25").row(0, named=True)
     text = " ".join(said.limits)
-    assert f"over queries, r between P₀ and utility is −{abs(coupled['r_p0_utility']):.2f} with bm25" in text
+    assert f"over queries, Pearson’s r between P₀ and utility is −{abs(coupled['r_p0_utility']):.2f} with bm25" in text
 
 
 def relayed(section: Section, word: str, adjusted: str) -> Section:
@@ -192,8 +191,9 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     row, adjusted = (rows.filter(adjusted=adjusted).row(0, named=True) for adjusted in (False, True))
     own, other = (short(*(one[name] / 10 for name in ("slope", "low", "high"))) for one in (row, adjusted))
     assert row["n"] == adjusted["n"]
-    measured, both = f"P changes by {own}", f"P changes by {own}, adjusted for difficulty {other}"
-    alone = f"adjusted for difficulty, P changes by {other}"
+    measured = f"P changes by {own} per 0.1 of nDCG@5"
+    both = f"{measured}, or by {other} adjusted for difficulty"
+    alone = f"adjusted for difficulty, P changes by {other} per 0.1 of nDCG@5"
     # The intervals of the rows that decided are printed, and no other.
     for words, strong, numbers in (
         (("above zero", "above zero"), "Answers improve more where rankings improve more", both),
@@ -203,11 +203,11 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
         (("above zero", "below zero"), "We do not know", both),
     ):
         said = of_relay(relayed(section, *words))
-        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries whose contexts differ."
+        assert said == f"{strong}: {numbers} ({row['n']} queries whose contexts differ)."
         assert len(said.split()) <= MOST_WORDS
     (how,) = how_relayed(facts_of(section))
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
-    assert f"P changes by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty " in how
+    assert f"P changes by {long[0]} [{long[1]}, {long[2]}], by " in how and " when adjusted for difficulty" in how
     below = relayed(section, "below zero", "below zero")
     for p_value, word in ((0.009, "Answers improve less where rankings improve more: "), (0.03, "We do not know: ")):
         said = of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
@@ -216,7 +216,7 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     reasons = pl.when("adjusted").then(pl.lit("3.9 effective queries, 6 needed")).otherwise(pl.lit("not this"))
     of_adjusted = changed(few, relay=few["relay"].with_columns(reason=reasons))
     assert of_relay(of_adjusted) == (
-        "We cannot tell: adjusted for difficulty, 3.9 effective queries, 6 needed."
+        "We cannot tell: the slope adjusted for difficulty cannot be tested (3.9 effective queries, 6 needed)."
     )  # of all queries differ, but they weigh too little
 
 
@@ -237,16 +237,16 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
         return compared(facts_of(changed(section, systems=section["systems"].with_columns(**standing)))).sentence
 
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
-    numbers = f"difference {difference}, 36 queries."
+    numbers = f"(difference {difference}, 36 queries)."
     assert one > other, "else the sentence says so"
-    known = f"nDCG@5 {one:.2f} against {other:.2f}, answer quality P {p_one:.2f} against {p_other:.2f}, {numbers}"
-    assert saying(verdict=pl.lit("better")) == f"Answers from dense are better than from bm25: {known}"
+    known = f"nDCG@5 is {one:.2f} against {other:.2f}, answer quality P {p_one:.2f} against {p_other:.2f} {numbers}"
+    assert saying(verdict=pl.lit("better")) == f"Answers are better with dense than with bm25: {known}"
     assert saying(verdict=pl.lit("undecided")) == (
-        f"We do not know which of dense and bm25 gives better answers: {known}"
+        f"We do not know whether dense or bm25 gives better answers: {known}"
     )
-    remark = "A single further query with a difference of 0.25 in the other direction would overturn this."
+    remark = "A single further query with a difference of 0.25 in the other direction would overturn this verdict."
     fallen = saying(verdict=pl.lit("better"), stands=pl.lit(False))
-    assert fallen == f"Answers from dense are better than from bm25: {known} {remark}"
+    assert fallen == f"Answers are better with dense than with bm25: {known} {remark}"
     for word in OF_DIFFERENCE:
         said = saying(verdict=pl.lit(word))
         assert len(said.split()) <= MOST_WORDS
@@ -254,17 +254,17 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
         assert not re.search(r"\byes\b|no difference|significant|possibly", said, re.IGNORECASE)
     # The winner is named first, and it is said where it ranks worse.
     won = saying(verdict=pl.lit("worse"))
-    assert won.startswith("Answers from bm25 are better than from dense, although dense ranks better: ")
+    assert won.startswith("Answers are better with bm25 than with dense, although dense ranks better: ")
     assert "[−" in won if row["high"] > 0 else "[−" not in won
     assert saying(verdict=pl.lit("not better")).startswith(
-        "Answers from bm25 are at most 0.02 (margin) worse than from dense; "
+        "Answers are at most 0.02 (margin) worse with bm25 than with dense; "
     )
     none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
                   reason=pl.lit("fewer than 5 queries"), remark=pl.lit("4 queries, 12 needed"))  # fmt: skip
-    assert none == "Too few queries to say which of dense and bm25 gives better answers: 4 queries, 12 needed."
+    assert none == "Too few queries to say whether dense or bm25 gives better answers: 4 queries, 12 needed."
     skewed = "skewed differences: Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
     said = saying(verdict=pl.lit("undecided"), remark=pl.lit(skewed))
-    assert said == f"We do not know which of dense and bm25 gives better answers: {known} S{skewed[1:]}."
+    assert said == f"We do not know whether dense or bm25 gives better answers: {known} S{skewed[1:]}."
 
 
 def test_means_over_other_queries_than_the_difference_are_not_compared(study: ReportedStudy):
@@ -276,9 +276,9 @@ def test_means_over_other_queries_than_the_difference_are_not_compared(study: Re
         return compared(facts).sentence, next(row["measure"] for row in table(facts)["rows"] if row["kind"] == "pair")
 
     said, difference = shown(0)
-    assert ", although dense ranks better: nDCG@5 " in said and difference
+    assert ", although dense ranks better: nDCG@5 is " in said and difference
     said, difference = shown(18)
-    assert said.startswith("Answers from bm25 are better than from dense: difference in P ") and not difference
+    assert said.startswith("Answers are better with bm25 than with dense: difference in P ") and not difference
 
 
 def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():
@@ -309,29 +309,29 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "a study of this size has an 80% chance of detecting a true difference in P between dense and "
-        "bm25 of 0.12. Query types rarer than about 1 in 12 may be missing from a sample of 35."
+        "a study of this size has an 80% chance of detecting a true difference of 0.12 in P between dense and "
+        "bm25. Query types rarer than about 1 in 12 may be missing from a sample of 35."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
-    said = "98% of the answers have their best-matching reference in the prompt (a smaller share with dense)"
+    said = "98% of the answers have their best-matching reference in the prompt (fewer with dense)"
     assert f"with bm25, {said}" in warned(utility=copied)["Copying"]
     shown_by_a_processor = replace(changed(section, utility=copied), grid=processed(section.grid, "bm25"))
     facts = facts_of(shown_by_a_processor)
     said = "with bm25, 98% of the answers have their best-matching reference in the prompt, though bm25’s processor may"
     (copying,) = [text for head, text, _ in lead(facts, 1, True, [])["warnings"] if head == "Copying"]
-    assert copying.startswith(f"{said} have changed its text (a smaller share with dense); P may")
-    assert f"{said} have changed its text" in headings(facts)["copying"]
-    assert "queries, though bm25’s processor may have changed its text, so P also rewards copying" in " ".join(
+    assert copying.startswith(f"{said} have changed the text (fewer with dense); P may")
+    assert f"{said} have changed the text" in headings(facts)["copying"]
+    assert "context, though bm25’s processor may have changed the text, so P also rewards copying" in " ".join(
         findings(shown_by_a_processor).limits
     )
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
-    assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
+    assert "bm25 is better; the difference is" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
     assert "Ascending order" not in warned(systems=systems.with_columns(verdict=pl.lit("better")))
     word = pl.when(references="strict").then(pl.lit("worse")).otherwise(pl.lit("better"))
     of_grade = warned(systems=systems.with_columns(verdict=word, level=pl.lit(0.9833)))
-    assert of_grade["Strict references"].startswith("bm25 is better: difference")
+    assert of_grade["Strict references"].startswith("bm25 is better; the difference is")
     assert "] (98.3% interval)." in of_grade["Strict references"] and "Ascending order" not in of_grade
 
 
@@ -347,7 +347,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     (said,) = relay_with_holes(facts_of(changed(section, holes=table)))
     assert "per 0.1 of nDCG@5 would range from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
     assert said.endswith(
-        "The answer “answers improve more where rankings improve more” stays the same under all labels tried."
+        "The answer “answers improve more where rankings improve more” stays the same with all labels tried."
     )
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
@@ -356,7 +356,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
     (said,) = relay_with_holes(facts_of(changed(section, holes=low)))
-    assert said.endswith("would change: “we do not know” with the labels for the lowest slope.")
+    assert said.endswith("to “we do not know” with the labels that give the lowest slope.")
     assert relay_with_holes(facts_of(section)) == []
     assert relay_with_holes(facts_of(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64))))) == []
 
@@ -373,10 +373,10 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
     rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
     value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
     assert saying("above zero", "above zero").startswith(
-        f"They do with bm25 and dense: Spearman’s ρ between nDCG@5 and utility {value} ["
+        f"They do with bm25 and dense: Spearman’s ρ between nDCG@5 and utility is {value} ["
     )
     assert saying("above zero", "undecided").startswith("They do with bm25; we do not know with dense: ")
-    assert saying("undecided", "undecided").startswith("We do not know, for either: ")
+    assert saying("undecided", "undecided").startswith("We do not know, for either retriever: ")
     assert saying("below zero", "undecided").startswith(
         "They have lower utility with bm25; we do not know with dense: "
     )
@@ -403,42 +403,43 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
         return said.sentence
 
     values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
-    rho = "Spearman’s ρ between nDCG@5 and utility 0.31 to 0.52"
-    holm = " Verdicts use Holm’s correction, and difficulty may be the cause."
-    assert saying(["above zero"] * 4, values, [36] * 4) == f"They do, with all: {rho}, 36 queries.{holm}"
-    assert saying(["above zero"] * 4, values, [36, 30, 35, 36]) == f"They do, with all: {rho}, 30 to 36 queries.{holm}"
+    rho = "Spearman’s ρ between nDCG@5 and utility is 0.31 to 0.52"
+    holm = " Verdicts use Holm’s correction; query difficulty may be the cause."
+    for sizes, n in (([36] * 4, "36"), ([36, 30, 35, 36], "30 to 36")):
+        said = saying(["above zero"] * 4, values, sizes)
+        assert said == f"They do with all retrievers: {rho} ({n} queries).{holm}"
     assert saying(["undecided"] * 4, [-0.1, *values[1:]], [36] * 4) == (
-        "We do not know, for any of 4 retrievers: Spearman’s ρ between nDCG@5 and utility −0.10 to 0.52, 36 queries."
+        f"We do not know, for any of the 4 retrievers: {rho.replace('0.31', '−0.10')} (36 queries)."
     )
     mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
     assert mixed == (
         "They do with 1 of 4 retrievers (bm25): with 1 they have lower utility, with 2 we do not know; "
-        f"{rho}, 36 queries.{holm}"
+        f"{rho} (36 queries).{holm}"
     )
     few = saying(["too few queries"] * 4, values, [9] * 4)
-    assert few == f"We cannot tell: too few queries (9 queries, 12 needed), {rho}, 9 queries."
+    assert few == f"We cannot tell: too few queries (9 queries, 12 needed); {rho} (9 queries)."
     five = replace(section, grid=replace(section.grid, retrievers=(*names, "constant"), kinds=kinds))
     above = section["correlation"].with_columns(verdict=pl.lit("above zero"), value=0.4)
     said = ranked_well(facts_of(changed(five, correlation=above))).sentence
     queries = headline(section, "correlation")["n"][0]
     assert said == (
-        "They do with 4 of 5 retrievers: Spearman’s ρ between nDCG@5 and utility 0.40, none with 1 retriever, "
-        f"{queries} queries.{holm}"
+        "They do with 4 of 5 retrievers: Spearman’s ρ between nDCG@5 and utility is 0.40, undefined with 1 retriever "
+        f"({queries} queries).{holm}"
     )
 
 
 def test_an_oracle_in_the_first_answer_is_not_left_out(study: ReportedStudy):
     section = study.sections[0]
-    where = "k = 5 unless stated otherwise, descending order, lenient references"
-    assert scope(section) == f"{where}; without oracles. Brackets: 95% intervals."
+    where = "Unless stated otherwise: k = 5, descending order, lenient references"
+    assert scope(section) == f"{where}, oracles excluded. Brackets contain 95% intervals."
     pair = section.primary
     assert pair is not None
     for changed_pair in (pair._replace(retriever="rel"), pair._replace(reference="nrel")):
         of_oracle = replace(section, primary=changed_pair)
-        assert scope(of_oracle) == f"{where}; only the first answer compares oracles. Brackets: 95% intervals."
+        assert scope(of_oracle) == f"{where}, oracles in the first answer only. Brackets contain 95% intervals."
     rankings = replace(section, grid=replace(section.grid, kinds={}), primary=pair._replace(retriever="rel"))
-    assert scope(rankings) == f"{where}. Brackets: 95% intervals."
-    assert "; without oracles" in scope(replace(section, primary=None))
+    assert scope(rankings) == f"{where}. Brackets contain 95% intervals."
+    assert ", oracles excluded" in scope(replace(section, primary=None))
 
 
 def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStudy):
@@ -470,9 +471,9 @@ def test_too_few_queries_are_counted_for_each_retriever(study: ReportedStudy):
         few = section["correlation"].with_columns(verdict=pl.lit("too few queries"), remark=counts)
         return ranked_well(facts_of(changed(section, correlation=few))).numbers
 
-    both = "(10 queries, 12 needed, with bm25; 9 queries, 12 needed, with dense), Spearman’s ρ "
+    both = "(10 queries, 12 needed, with bm25; 9 queries, 12 needed, with dense); Spearman’s ρ is "
     assert saying("9 queries, 12 needed").startswith(f"too few queries {both}")
-    assert saying("10 queries, 12 needed").startswith("too few queries (10 queries, 12 needed), Spearman’s ρ ")
+    assert saying("10 queries, 12 needed").startswith("too few queries (10 queries, 12 needed); Spearman’s ρ is ")
 
 
 def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: ReportedStudy):
@@ -482,7 +483,7 @@ def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: Re
     fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
     said = lead(facts_of(changed(section, utility=other, gain=fewer)), 0, False, [])["table"]["remark"]
     assert (
-        "Here, P covers only queries that also have P₀ (33 with bm25); in the figure, it covers all queries with P."
+        "In this table, P is averaged over queries that also have P₀ (33 with bm25); in the figure, over all with P."
         in said
     )
     assert "in the figure" not in lead(facts_of(section), 0, False, [])["table"]["remark"]
@@ -495,10 +496,10 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     cells = cells.filter(~((pl.col("k") == 1) & (pl.col("ordering") == "ascending")))
     counts = {word: cells.filter(verdict=word).height for word in ("better", "worse", "undecided")}
     assert (
-        f"P is better in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
+        f"better than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
         f"{counts['undecided']}" in said
     )
-    assert "about 1 expected by chance" in said
+    assert "chance alone would decide about 1 of these cells" in said
 
 
 def parts_of(sentence: str, words: list[str], retrievers: tuple[str, ...]) -> dict[str, str]:
@@ -531,7 +532,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
         assert (cells[name]["ratio_of_means"] > 0) == (cells[name]["mean_difference"] > 0)
         # Whoever's mean U has the other sign is told so.
         odd = cells[name]["mean_utility"] * cells[name]["mean_difference"] < 0
-        assert not odd or "different signs" in said.limits[0]
+        assert not odd or "opposite signs" in said.limits[0]
     equal = parts_of(said.sentences[2], ["equivalent", "not worse", "possibly worse"], names)
     for name, word in equal.items():
         # Equivalent to one that is better by more than the margin is not worse than zero-shot.
@@ -546,7 +547,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
             assert sides.get(rho[row["retriever"]], True)
     # The answer counts what the cells say, and its word is its interval's.
     text = gain_counts(section)
-    better = re.search(r"better in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text)
+    better = re.search(r"better than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text)
     assert better is not None
     numbers = [int(one) for one in better.groups()]
     assert numbers[0] + numbers[2] + numbers[3] == numbers[1]
@@ -560,19 +561,19 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     found = findings(empty)
     assert found.sentences == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
     assert [one.sentence for one in answers(facts_of(empty))] == [
-        "We cannot tell: no query has a score with both dense and bm25.",
-        "We cannot tell: no query has scores with two different rankings.", "We cannot tell: no query has a utility.",
+        "We cannot tell: no query has scores for both dense and bm25.",
+        "We cannot tell: no query has scores for two different rankings.", "We cannot tell: no query has a utility.",
     ]  # fmt: skip
     alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
     assert [one.sentence for one in answers(facts_of(alone))][:2] == [
-        "Needs two retrievers; this study has one.", "Needs two rankings; this study has one.",
+        "Needs two retrievers, but this study has one.", "Needs two rankings, but this study has one.",
     ]  # fmt: skip
     for names, said in (
-        (["dense"], "one: dense shows another retriever’s ranking, with changed texts."),
-        (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings, with changed texts."),
+        (["dense"], "one: dense shows another retriever’s ranking with changed texts."),
+        (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings with changed texts."),
     ):
         of_processors = replace(empty, grid=processed(empty.grid, *names))
-        assert of_relay(of_processors) == f"Needs two rankings; this study has {said}"
+        assert of_relay(of_processors) == f"Needs two rankings, but this study has {said}"
     constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
     assert (
         answers(facts_of(changed(section, correlation=constant)))[2].sentence
@@ -606,7 +607,7 @@ def test_an_unchanged_pair_has_one_name(study: ReportedStudy):
     }
     facts = facts_of(changed(section, **unchanged))
     said = headings(facts)
-    assert said["systems"].endswith(", too few queries in 2") and said["gain"].endswith(", too few queries in 1")
+    assert all(said[name].endswith(f"too few queries in {n})") for name, n in (("systems", 2), ("gain", 1)))
     shown = lead(facts, 1, True, [])
     assert "too few queries" in [row["word"] for row in shown["table"]["rows"] if row["name"] == "bm25"]
     assert "compared" not in " ".join([*said.values(), shown["table"]["title"], shown["figure_title"]])
@@ -616,11 +617,13 @@ def test_what_a_judge_scores_is_no_similarity(study: ReportedStudy):
     scorer = study.sections[0].scorer
     assert "judge" not in " ".join(summary(study))
     judged = summary(replace(study, judges={scorer: "lm"}))
-    assert judged[0].endswith("to its utility: how much higher a judge scores the answer than the answer made without "
-                              "any context.")  # fmt: skip
+    assert judged[0].endswith("utility: how much higher a judge scores the answer than the answer generated without "
+                              "context.")  # fmt: skip
     other = replace(study.sections[0], scorer="words")
     both = summary(replace(study, sections=(other, *study.sections), judges={scorer: "lm"}))
-    assert "closer the answer is" in both[0] and both[1].startswith(f"With {scorer}, it is how much higher a judge")
+    assert "closer the answer is" in both[0] and both[1].startswith(
+        f"With {scorer}, utility is how much higher a judge"
+    )
 
 
 def test_answers_without_a_score_are_counted_for_their_section(study: ReportedStudy):
@@ -633,7 +636,7 @@ def test_answers_without_a_score_are_counted_for_their_section(study: ReportedSt
         for retriever, key, number in counts
     ]  # fmt: skip
     [sentence] = unscored(replace(study, left_out=left_out), section)
-    assert sentence.startswith(f"7 answers have no score by {section.scorer}")
+    assert sentence.startswith(f"7 answers have no score from {section.scorer}")
     assert unscored(study, section) == []
 
 
@@ -669,7 +672,7 @@ def test_answers_that_two_orderings_share_are_counted_once_among_the_cut_ones(st
     distinct = {(row["retriever"], row["ordering"] * (row["k"] > 1), row["k"]) for row in cut.iter_rows(named=True)}
     share = sum(k == 1 for _, _, k in distinct) / len(distinct)
     said = " ".join(answer_findings.findings_on_answers(changed(section, lengths=cut)).limits)
-    assert f"Of all answers, {100 * share:.0f}% were cut at max_tokens" in said
+    assert f"{100 * share:.0f}% of all answers were cut at max_tokens" in said
 
 
 def test_only_scored_answers_count_among_the_cut_ones_if_a_file_scores_some(tmp_path: Path):
@@ -683,9 +686,9 @@ def test_only_scored_answers_count_among_the_cut_ones_if_a_file_scores_some(tmp_
     study = read_study(**files)
     [section] = study.sections
     said = " ".join(answer_findings.findings_on_answers(section).limits)
-    assert "Of the 12 scored answers, 25% were cut at max_tokens" in said and "Of all answers" not in said
+    assert "25% of the 12 scored answers were cut at max_tokens" in said and "of all answers" not in said
     shown = [text for head, text, _ in lead(facts_of(section), 1, False, left_out)["warnings"] if head == "Answers"]
-    assert shown == ["25% of the 12 scored answers were cut at max_tokens; they are scored like the others."]
+    assert shown == ["25% of the 12 scored answers were cut at max_tokens; they are scored like any other."]
     assert headings(facts_of(section))["answers"] == "25% of the 12 scored answers were cut at max_tokens"
     left_out[1]["count"] = 0
     Path(files["left_out"]).write_text(json.dumps(left_out), encoding="utf-8")
@@ -697,9 +700,9 @@ def test_warnings_on_relative_utility_are_of_relative_utility(study: ReportedStu
     section = study.sections[0]
     section = changed(section, utility=section["utility"].with_columns(n_low_p0=pl.lit(3), n_null=pl.lit(2)))
     relative, absolute = (" ".join(findings(replace(section, relative=value)).limits) for value in (True, False))
-    assert "up to 3 queries with a P₀ below 0.1" in relative and "or P₀ is not above 0" in relative
+    assert "up to 3 queries with P₀ below 0.1" in relative and "or P₀ is not above 0" in relative
     assert "below 0.1" not in absolute and "not above 0" not in absolute
-    assert "up to 2 queries without a utility, because P or P₀ is missing" in absolute
+    assert "up to 2 queries without utility (P or P₀ is missing)" in absolute
 
 
 def test_values_of_p_in_the_table_within_queries_are_no_answers(study: ReportedStudy):
@@ -723,6 +726,6 @@ def test_the_page_says_where_all_seeds_gave_the_same_answer(study: ReportedStudy
     assert answer_findings.alike(section) == []
     some = section["lengths"].with_columns(alike=pl.when(retriever="bm25").then(18).otherwise(0).cast(pl.Int64))
     (said,) = answer_findings.alike(changed(section, lengths=some))
-    assert "all seeds gave the same answer (" in said and "more seeds add nothing" in said
+    assert "every seed gave the same answer (" in said and "More seeds would add nothing" in said
     one = section["lengths"].with_columns(several=pl.lit(0, pl.Int64))
     assert answer_findings.alike(changed(section, lengths=one)) == []

@@ -1,4 +1,4 @@
-"""State findings on the answers themselves: ordering, variation over seeds, how answers end, blanks, cost."""
+"""State findings on the answers themselves: ordering, variation over seeds, how answers end, blank answers, cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,13 +14,13 @@ from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
 
 NOTEWORTHY = 0.005
-"""Shares below this round to less than 1% and are not mentioned."""
-NO_SCORE = "have no score, and the results leave them out"
+"""Smaller shares round to less than 1% and aren't mentioned."""
+NO_SCORE = "have no score and are left out of the results"
 """How the results treat missing answers."""
 
 
 def findings_on_answers(section: Section) -> Findings:
-    """State findings on the answers in all cells; findings on ordering are at the largest k and the first grade."""
+    """State findings on the answers in all cells; those on ordering are for the largest k and the first grade."""
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
@@ -34,15 +34,15 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     if k < 2 or tests.is_empty():
         return []
     moved = [
-        f"{row['retriever']} ({number(row['mean_difference'])} for descending)"
+        f"{row['retriever']} ({number(row['mean_difference'])})"
         for row in tests.filter("significant").iter_rows(named=True)
     ]
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
-        "Whether the best ranked passage is first or last in the prompt (descending against ascending, paired t-test, "
-        f"uncorrected) makes a significant difference to P at k = {k} for {listing(moved) if moved else 'none'} of "
-        f"{counted(tests.height, 'retriever')} tested; {count(kept)} after Holm’s correction, "
-        f"{about(tests.height * ALPHA)} expected by chance."
+        f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
+        f"passage last) is significant for {listing(moved) + ', out of' if moved else 'none of the'} "
+        f"{counted(tests.height, 'retriever')} tested (paired t-tests, uncorrected; chance alone would give "
+        f"{about(tests.height * ALPHA)}). After Holm’s correction, it is significant for {count(kept)}."
     ]
 
 
@@ -56,8 +56,8 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}), and queries for the rest; there, the mean over {seeds} seeds has a reliability of "
-        f"{number(most['reliability'], 2)}."
+        f"{most['retriever']}) and queries for the rest. For that retriever, a query’s mean over {seeds} seeds has a "
+        f"reliability of {number(most['reliability'], 2)}."
     ]
 
 
@@ -68,18 +68,16 @@ def _cost(section: Section) -> list[str]:
     if not isinstance(tokens, int) or not isinstance(cached, int) or not tokens:
         return []
     seconds = all_of["device_seconds"]
-    spent = f", and {number(seconds, 0)} seconds of device time" if isinstance(seconds, float) else ""
-    return [
-        f"The {counted(_int(all_of['answers']), 'distinct answer')} took {count(tokens)} prompt tokens, "
-        f"{share(cached / tokens)} of them from the prefix cache, {count(_int(all_of['answer_tokens']))} answer "
-        f"tokens{spent} ({all_of['made_by']})."
-    ]
+    spent = [f"{count(tokens)} prompt tokens ({share(cached / tokens)} from the prefix cache)"]
+    spent += [f"{count(_int(all_of['answer_tokens']))} answer tokens"]
+    spent += [f"{number(seconds, 0)} seconds of device time"] if isinstance(seconds, float) else []
+    return [f"The {counted(_int(all_of['answers']), 'distinct answer')} took {listing(spent)} ({all_of['made_by']})."]
 
 
 def ends(section: Section) -> dict[str, float]:
-    """Return noteworthy shares of answers that did not end by themselves, keyed by a phrase for how they ended.
+    """Return the noteworthy shares of answers that didn't end normally, keyed by a phrase for how they ended.
 
-    Missing answers count in the total, but not as ended. If a file scores only some answers, only these count.
+    Missing answers count towards the total only. If a file scores only some answers, only these count.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -102,27 +100,28 @@ def missing(section: Section) -> str:
 
 
 def alike(section: Section) -> list[str]:
-    """State the share of queries whose seeds all gave the same text, if it is noteworthy."""
+    """State the share of queries for which every seed gave the same text, if it is noteworthy."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"For {share(same / several)} of all pairs of cell and query with several seeds, all seeds gave the same "
-        f"answer ({count(same)} of {count(several)}); for these, more seeds add nothing."
+        f"For {share(same / several)} of the pairs of cell and query with several seeds, every seed gave the same "
+        f"answer ({count(same)} of {count(several)}). More seeds would add nothing there."
     ]
 
 
 def _counted(section: Section) -> bool:
-    """Return whether lengths and ends of the answers are known, which they aren't for imported answers."""
+    """Return whether the answers' lengths and endings are known; for imported answers, they aren't."""
     return bool(section["lengths"]["mean_tokens"].count())
 
 
 def _cut(section: Section) -> list[str]:
-    shares = [f"{share(value)} {text}" for text, value in ends(section).items()]
-    scored = [f"Of {counted_answers(section)}, {listing(shares)}; they are scored like all others."] if shares else []
+    of = (f" of {counted_answers(section)}", "")
+    shares = [f"{share(value)}{of[place > 0]} {text}" for place, (text, value) in enumerate(ends(section).items())]
+    scored = [f"{listing(shares)}; they are scored like any other."] if shares else []
     lost = missing(section)
-    return [*([f"Of all answers, {lost} are missing: they {NO_SCORE}."] if lost else []), *scored]
+    return [*([f"{lost} of all answers are missing; they {NO_SCORE}."] if lost else []), *scored]
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:
@@ -136,8 +135,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Don’t compare utility by position (under Answers) at positions "
-        f"where fewer than 30 queries have one; this affects {counted(where, 'retriever')}."
+        f"position {row['position']} of the prompt. Don’t compare utility by position (under “Answers”) at positions "
+        f"where fewer than 30 queries have a relevant passage; this affects {counted(where, 'retriever')}."
     ]
 
 

@@ -35,24 +35,24 @@ def summary(study: ReportedStudy) -> list[str]:
     ]  # fmt: skip
     named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts if names]
     ks = listing([str(k) for k in grid.k])
-    closer = "how much closer the answer is to the query’s references than the answer made without any context"
-    higher = "how much higher a judge scores the answer than the answer made without any context"
+    closer = "how much closer the answer is to the query’s references than the answer generated without context"
+    higher = "how much higher a judge scores the answer than the answer generated without context"
     judged = [name for name in scorers if name in study.judges]
     utility = closer if len(judged) < len(scorers) else higher
     baseline = any(section.baseline for section in study.sections)
     zero_shot = ", plus the zero-shot answers" if baseline else ""
-    related = f"its utility: {utility}" if baseline else "the quality P of the answer"
+    related = f"the context’s utility: {utility}" if baseline else "P, the quality of the answer"
     return [
         "For each query, this study relates the quality of the retrieved context "
         f"({listing([f'{name}@k' for name in grid.measures])}) to {related}.",
-        *([f"With {listing(judged)}, it is {higher}."] if baseline and judged and utility == closer else []),
+        *([f"With {listing(judged)}, utility is {higher}."] if baseline and judged and utility == closer else []),
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
-        f"{counted(len(grid.seeds), 'seed')}: {counted(cells, 'cell')} of answers{zero_shot}.",
+        f"{counted(len(grid.seeds), 'seed')}. In total, it has {counted(cells, 'cell')} of answers{zero_shot}.",
     ]
 
 
 def findings(section: Section) -> Findings:
-    """State findings in the primary comparison's cell, and over all cells."""
+    """State the findings in the primary comparison's cell and over all cells."""
     grid = section.grid
     ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
@@ -93,7 +93,7 @@ def findings(section: Section) -> Findings:
         *(["Only one seed was used, so the study doesn’t show how much answers to one prompt vary with the seed."]
           if len(grid.seeds) == 1 else []),
         f"A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
-        f"to answer. Comparing the contexts of the same query rules out only this explanation; "
+        f"to answer. Comparing contexts of the same query rules out this explanation but no others; "
         f"{verdict_sentences.CAUSE}.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)
@@ -107,8 +107,8 @@ def unscored(study: ReportedStudy, section: Section) -> list[str]:
     if not number:
         return []
     return [
-        f"{counted(number, 'answer has', 'answers have')} no score by {section.scorer}, because there is no context, "
-        f"sentence or nugget to ask about (see Left out). The results exclude them."
+        f"{counted(number, 'answer has', 'answers have')} no score from {section.scorer} because there is no context, "
+        f"sentence or nugget to ask about (see “Left out”). The results exclude them."
     ]
 
 
@@ -118,10 +118,9 @@ def _power(correlations: pl.DataFrame) -> list[str]:
         return []
     row = known.row(0, named=True)
     return [
-        f"With {count(row['n'])} queries, the verdict on ρ finds a true ρ of ±{number(row['detectable'], 2)} in 80% of "
-        "studies, and a weaker one less often: undecided does not mean unrelated. "
-        "Verdicts on correlations over queries are based on ρ, because no interval of Pearson’s r has its nominal "
-        "coverage on skewed data."
+        f"With {count(row['n'])} queries, 80% of studies would detect a true ρ of ±{number(row['detectable'], 2)}. "
+        "Weaker correlations are detected less often, so undecided doesn’t mean unrelated. Verdicts on correlations "
+        "over queries are based on ρ, because intervals for Pearson’s r miss their nominal coverage on skewed data."
     ]
 
 
@@ -132,8 +131,8 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     most = max(known, key=lambda row: round(row["share_best_in_context"], 9))
     answered = section["per_query"].filter(**{name: most[name] for name in CELL})["p"].count()
     sentence = (
-        f"With {most['retriever']}, the reference nearest to the answer was in the context for "
-        f"{share(most['share_best_in_context'])} of the answers to {counted(answered, 'query', 'queries')}"
+        f"With {most['retriever']}, {share(most['share_best_in_context'])} of the answers to "
+        f"{counted(answered, 'query', 'queries')} had their best-matching reference in the context"
         f"{verdict_sentences.as_processed(section, [most['retriever']])}, so P also rewards copying"
     )
     own = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]
@@ -142,8 +141,8 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     on_all, on_unseen = (frame.row(0, named=True) for frame in own)
     gain = with_interval(on_unseen["mean_difference"], on_unseen["low"], on_unseen["high"])
     return [
-        f"{sentence}: against references that were not in the context, the mean gain is {gain} over "
-        f"{counted(on_unseen['n'], 'query', 'queries')} instead of {number(on_all['mean_difference'])}."
+        f"{sentence}. Scored only against references that weren’t in the context, the mean gain is {gain} over "
+        f"{counted(on_unseen['n'], 'query', 'queries')}, instead of {number(on_all['mean_difference'])}."
     ]
 
 
@@ -151,12 +150,12 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
     tested = distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
     if tested.height < 2:
         return []
-    of = "P and of utility" if tested["quantity"].n_unique() > 1 else "P"
+    of = "P and utility" if tested["quantity"].n_unique() > 1 else "P"
     return [
         f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at 5% (unseen references excluded). By "
         f"chance alone, {about(tested.height * ALPHA)} would be significant; "
-        f"{count(tested.filter('significant').height)} are, and "
-        f"{count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within their families."
+        f"{count(tested.filter('significant').height)} are "
+        f"({count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within each family)."
     ]
 
 
@@ -165,9 +164,9 @@ def _missing(cells: list[Row], relative: bool) -> list[str]:
     low = max((row["n_low_p0"] or 0 for row in cells), default=0) if relative else 0
     empty = max((row["n_without_results"] or 0 for row in cells), default=0)
     why = "P is missing or P₀ is not above 0" if relative else "P or P₀ is missing"
-    parts = [f"up to {counted(null, 'query', 'queries')} without a utility, because {why}"] if null else []
-    parts += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
+    parts = [f"up to {counted(null, 'query', 'queries')} without utility ({why})"] if null else []
+    parts += [f"up to {counted(low, 'query', 'queries')} with P₀ below 0.1, where relative utility tends to be large"
               ] if low else []  # fmt: skip
-    parts += [f"up to {counted(empty, 'query', 'queries')} without any retrieved passage, whose P is P₀"
+    parts += [f"up to {counted(empty, 'query', 'queries')} without retrieved passages, whose P is P₀"
               ] if empty else []  # fmt: skip
-    return [f"A cell has {listing(parts)}."] if parts else []
+    return [f"Each cell has {listing(parts)}."] if parts else []

@@ -1,9 +1,9 @@
-"""Make the first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
+"""Build the first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragrelay.analysis.verdicts import TOO_FEW
+from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED
 from ragrelay.report.display.findings import would_undo
 from ragrelay.report.display.numbers import count, counted, listing
 from ragrelay.report.display.sections import Section
@@ -29,7 +29,7 @@ def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str
 
 
 def size(sections: Sequence[Section]) -> str:
-    """Describe the study's size in a line."""
+    """Describe the study's size in one line."""
     section = sections[0]
     n = max(section["utility"]["n"].drop_nulls(), default=0)
     designed = len(section.grid.retrievers) - len(section.rankings)
@@ -45,17 +45,17 @@ def size(sections: Sequence[Section]) -> str:
 
 
 def scope(section: Section) -> str:
-    """Say at which k, ordering and references the answers hold."""
+    """Say for which k, ordering and references the answers hold."""
     ordering, k, references, _ = section.lead.values()
-    left = "; without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    left = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
-        left = "; only the first answer compares oracles"
-    where = f"k = {count(k)} unless stated otherwise, {ordering} order, {references} references{left}"
-    return f"{where}. Brackets: 95% intervals."
+        left = ", oracles in the first answer only"
+    where = f"Unless stated otherwise: k = {count(k)}, {ordering} order, {references} references{left}"
+    return f"{where}. Brackets contain 95% intervals."
 
 
 def figure_title(facts: Facts) -> str:
-    """Say at which k the primary pair's difference is decided."""
+    """Say for which k the primary pair's difference is decided."""
     rows = [row for _, row in sorted(facts.pair_by_k.items())]
     ahead = {"{} is ahead": [row for row in rows if row.better], "{0} is ahead": [row for row in rows if row.worse]}
     parts = []
@@ -67,15 +67,15 @@ def figure_title(facts: Facts) -> str:
         return "Answer quality P against k, the number of passages in the context"
     few = [row for row in rows if row.verdict == TOO_FEW]
     open_at = [row for row in rows if not row.better and not row.worse and row not in few]
-    parts += [f"at k = {_ks(open_at)} we do not know"] if open_at else []
-    return "; ".join(parts + ([f"at k = {_ks(few)} {TOO_FEW}"] if few else []))
+    parts += [f"{UNDECIDED} at k = {_ks(open_at)}"] if open_at else []
+    return "; ".join(parts + ([f"{TOO_FEW} at k = {_ks(few)}"] if few else []))
 
 
 def figure_remark(facts: Facts) -> str:
-    """Name each k at which the verdict in figure_title does not stand; empty if all stand."""
+    """Name each k whose verdict in figure_title one more query would overturn; empty if there is none."""
     decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
     fallen = [row for row in decided if row.stands is False]
-    return would_undo(f"the verdict at k = {_ks(fallen)}") if fallen else ""
+    return would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} at k = {_ks(fallen)}") if fallen else ""
 
 
 def _ks(rows: Sequence[Difference]) -> str:

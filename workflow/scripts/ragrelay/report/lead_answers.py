@@ -28,14 +28,14 @@ RELAYED = {
 """The question on relay, and its answers."""
 ADJUSTED = "adjusted for difficulty"
 BY_SYSTEM = {
-    MUCH_BETTER: "Answers from {one} are better than from {other}, by more than the margin of {margin}",
-    BETTER: "Answers from {one} are better than from {other}",
-    LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than the margin of {margin}",
-    EQUIVALENT: "Answers from {one} and {other} are equally good, within the margin of {margin}",
-    NOT_WORSE: "Answers from {one} are at most {margin} (margin) worse than from {other}; we do not know whether "
+    MUCH_BETTER: "Answers are better with {one} than with {other}, by more than the margin of {margin}",
+    BETTER: "Answers are better with {one} than with {other}",
+    LITTLE_BETTER: "Answers are better with {one} than with {other}, by less than the margin of {margin}",
+    EQUIVALENT: "Answers with {one} and {other} are equally good, within the margin of {margin}",
+    NOT_WORSE: "Answers are at most {margin} (margin) worse with {one} than with {other}; we do not know whether "
     "they are better",
-    UNDECIDED: "We do not know which of {one} and {other} gives better answers",
-    TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
+    UNDECIDED: "We do not know whether {one} or {other} gives better answers",
+    TOO_FEW: "Too few queries to say whether {one} or {other} gives better answers",
 }
 """Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
 MOST_NAMED = 3
@@ -54,9 +54,9 @@ def compared(facts: Facts) -> Conclusion:
     primary = facts.section.primary
     if facts.primary is None:
         if primary is None:
-            return Conclusion(*heading, "Needs two retrievers; this study has one")
+            return Conclusion(*heading, "Needs two retrievers, but this study has one")
         pair = [primary.retriever, primary.reference]
-        return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
+        return Conclusion(*heading, "We cannot tell", f"no query has scores for both {listing(pair)}")
     row, strong = winner_first(facts.primary)
     _, other = names = row.retriever, row.against_retriever
     of_pair = (facts.primary, *(facts.quality[name] for name in names if name in facts.quality))
@@ -69,13 +69,14 @@ def compared(facts: Facts) -> Conclusion:
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
     difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
     means = facts.paired(row, "mean_p")
-    quality = [f"answer quality P {_both(means)}"] if means else []
-    ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured else []
-    of_p, alone = (", ".join([f"{of} {difference}", *few, *why]) for of in ("difference", "difference in P"))
-    shown = ([*ranked, *quality, of_p if quality else alone], [*ranked, alone])
+    behind, measure = ", ".join([*few, *why]), f"{lead['measure']}@{lead['k']}"
+    ranked, is_ranked = ([f"{measure}{verb} {_both(measured)}"] if measured else [] for verb in ("", " is"))
+    quality = [f"answer quality P {_both(means)} (difference {difference}, {behind})"] if means else []
+    alone = [*ranked, f"difference in P {difference} ({behind})"]
+    shown = ([*is_ranked, *quality], alone) if quality else (alone,)
     said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
-    return answer._replace(remark=would_undo("this") if row.stands is False else unlike_student(row))
+    return answer._replace(remark=would_undo("this verdict") if row.stands is False else unlike_student(row))
 
 
 def winner_first(pair: Difference) -> tuple[Difference, str]:
@@ -101,7 +102,7 @@ def ranked_well(facts: Facts) -> Conclusion:
     known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
     if not known:
         most = max((row.n for row in facts.correlations), default=0)
-        few = f"{TOO_FEW}, {count(most)} with a utility, {WORDS_AT_LEAST} needed" if most < CORRELATED_AT_LEAST else ""
+        few = f"{TOO_FEW} ({count(most)} with a utility, {WORDS_AT_LEAST} needed)" if most < CORRELATED_AT_LEAST else ""
         why = few or f"{lead['measure']} or utility is constant"
         return Conclusion(*heading, "We cannot tell", why if facts.correlations else "no query has a utility")
     names = tuple(row.retriever for row in known)
@@ -110,34 +111,37 @@ def ranked_well(facts: Facts) -> Conclusion:
     if len(lacking) == len(known):
         few = known[0].remark or "" if len({row.remark for row in known}) == 1 else "; ".join(
             f"{row.remark}, with {row.retriever}" for row in lacking[:MOST_NAMED])  # fmt: skip
-        shown = f"Spearman’s ρ {', '.join(said)}" if len(known) <= MOST_NAMED else _range_of_rho(known, facts)
-        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}), {shown}", names, facts=tuple(known))
+        shown = f"Spearman’s ρ is {listing(said)}" if len(known) <= MOST_NAMED else _range_of_rho(known, facts)
+        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}); {shown}", names, facts=tuple(known))
     groups = {word: [row.retriever for row in known if row.verdict == word] for word in (ABOVE, BELOW, UNDECIDED)}
     groups[UNDECIDED] += [row.retriever for row in lacking]
     if len(known) > MOST_NAMED:
         sizes, all_ = {word: count(len(some)) for word, some in groups.items()}, len(rankings)
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
-        strong = "They do, with all" if len(groups[ABOVE]) == all_ else (
+        strong = "They do with all retrievers" if len(groups[ABOVE]) == all_ else (
             f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
-        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {all_} retrievers"
+        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of the {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
         unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
-        remark = "Verdicts use Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
+        remark = "Verdicts use Holm’s correction; query difficulty may be the cause." if groups[ABOVE] else ""
         numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
         return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
     none = [name for name in rankings if name not in names]
-    rho = [*said, f"none with {listing(none)}"] if none else said
+    rho = [*said, f"undefined with {listing(none)}"] if none else said
     parts = [
         f"{text} with {listing(groups[word])}"
         for word, text in ((ABOVE, "They do"), (BELOW, "They have lower utility"), (UNDECIDED, "We do not know"))
         if groups[word]
     ]
     if len(groups[UNDECIDED]) == len(known):
-        parts = ["We do not know" + (", for either" if len(known) == 2 else ", for any" if len(known) > 1 else "")]
+        parts = [
+            "We do not know"
+            + (", for either retriever" if len(known) == 2 else ", for any retriever" if len(known) > 1 else "")
+        ]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
-    basis = f"Spearman’s ρ between {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
-    numbers = f"{basis}, {at_most([row.n for row in known])}"
+    basis = f"Spearman’s ρ between {lead['measure']}@{lead['k']} and utility is {listing(rho)}"
+    numbers = f"{basis} ({at_most([row.n for row in known])})"
     return Conclusion(*heading, strong, numbers, names, _undecided_rho(known), tuple(known))
 
 
@@ -146,9 +150,9 @@ def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
     rho = dict.fromkeys(number(of(row.value or 0.0 for row in known), 2) for of in (min, max))
     sizes = dict.fromkeys(count(of(row.n for row in known)) for of in (min, max))
     lacking = len(facts.section.rankings) - len(known)
-    none = f", none with {counted(lacking, 'retriever')}" if lacking else ""
+    none = f", undefined with {counted(lacking, 'retriever')}" if lacking else ""
     of = f"{facts.section.lead['measure']}@{facts.section.lead['k']} and utility"
-    return f"Spearman’s ρ between {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
+    return f"Spearman’s ρ between {of} is {' to '.join(rho)}{none} ({' to '.join(sizes)} queries)"
 
 
 def _undecided_rho(known: list[Correlation]) -> str:
@@ -173,10 +177,12 @@ def relayed(facts: Facts) -> Conclusion:
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
         if left > 1:
-            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
+            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores for two different rankings")
         show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
-        why = f"{listing([*processed])} {show}, with changed texts" if processed else ""
-        return Conclusion("Relay", DOES_RELAY, f"Needs two rankings; this study has {'one' if left else 'none'}", why)
+        why = f"{listing([*processed])} {show} with changed texts" if processed else ""
+        return Conclusion(
+            "Relay", DOES_RELAY, f"Needs two rankings, but this study has {'one' if left else 'none'}", why
+        )
     return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
 
 
@@ -189,15 +195,17 @@ def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusio
         return Conclusion(*heading, why_no_slope(rows), facts=tuple(decided))
     said: list[str] = []
     for row in numbered:
-        changes = "" if said else "P changes by "
-        said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{per_tenth(row)}")
+        adjusted = ADJUSTED if row.adjusted and row.reason != relay.WITHOUT_P0 else ""
+        changes = f"P changes by {per_tenth(row)} per 0.1 of {measure}"
+        first = f"{adjusted}, {changes}" if adjusted else changes
+        said.append(f"or by {per_tenth(row)} {adjusted}".rstrip() if said else first)
     sizes = list(dict.fromkeys(row.n for row in numbered))
     queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
     turned_down = verdict == relay.NOT_KNOWN and all(row.verdict == relay.BELOW for row in rows)
     remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
     # An undecided slope with an interval has a reason only where a panel's verdict depends on a judge.
     remark = next((f"{row.reason[0].upper()}{row.reason[1:]}." for row in numbered if row.reason), remark)
-    numbers = f"per 0.1 of {measure}, {', '.join(said)}, {queries}"
+    numbers = f"{', '.join(said)} ({queries})"
     return Conclusion(*heading, numbers, remark=remark, facts=tuple(numbered))
 
 
@@ -210,10 +218,8 @@ def why_no_slope(rows: list[Slope]) -> str:
     """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
     reasons: dict[str, str] = {}
     for row, reason in relay.why_no_answer(rows):
-        reasons.setdefault(reason, _adjusted(row, ", ") + reason)
-    few = [text for text in reasons.values() if text.endswith(relay.NEEDED.format(relay.ADJUSTED_AT_LEAST))]
+        of_adjusted = reason and row.adjusted and row.reason != relay.WITHOUT_P0
+        reasons.setdefault(reason, f"the slope {ADJUSTED} cannot be tested ({reason})" if of_adjusted else reason)
+    end = relay.NEEDED.format(relay.ADJUSTED_AT_LEAST)
+    few = [text for text in reasons.values() if text.removesuffix(")").endswith(end)]
     return few[-1] if few else next(filter(None, reasons.values()), "")
-
-
-def _adjusted(row: Slope, then: str) -> str:
-    return f"{ADJUSTED}{then}" if row.adjusted and row.reason != relay.WITHOUT_P0 else ""

@@ -1,4 +1,4 @@
-"""Make the table of a section's retrievers, best first, with zero-shot and oracles."""
+"""Build the table of a section's retrievers, best first, with zero-shot and oracles."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,13 +13,13 @@ from ragrelay.report.lead_figure import coloured, signed, verdict_in_short
 
 MOST_ROWS = 10
 UNDONE = "*"
-"""Marks a verdict of the table that does not stand."""
+"""Marks a verdict in the table that one more query would overturn."""
 
 
 def table(facts: Facts) -> Row:
-    """Show retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
+    """Show the retrievers at the answers' k, best first: verdict, measure, P, and gain (without P_0: difference).
 
-    If the share of passages without a judgement is above HOLES_ABOVE for any retriever, it is next to the measure.
+    If more than HOLES_ABOVE of any retriever's passages are unjudged, the share is shown next to the measure.
     """
     section, lines, baseline = facts.section, facts.means, facts.zero_shot
     no_baseline, pair = not section.baseline, section.primary
@@ -60,7 +60,7 @@ def table(facts: Facts) -> Row:
     winners = [row for row in ranked if row["word"] in SAY_BETTER]
     subject = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(winners) == len(ranked) > 1 else (
         f"{count(len(winners))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
-    beats = "beats" if len(ranked) == 1 else "beat"
+    beats = "beats" if 1 in (len(ranked), len(winners)) else "beat"
     decided = not no_baseline and any(row["word"] != TOO_FEW and row["interval"] for row in ranked)
     tested = [facts.gains[row["name"]] for row in ranked if row["name"] in facts.gains]
     lacking = untested(sum(row.low is None and row.verdict != TOO_FEW for row in tested))
@@ -78,31 +78,32 @@ def table(facts: Facts) -> Row:
 
 
 def _other_queries(facts: Facts) -> str:
-    """Name the queries that the table's P covers, if the figure has a different P for the same retriever and k."""
+    """Say which queries the table's P uses if the figure shows another P for the same retriever and k."""
     k, gains = facts.where["k"], facts.gains
     drawn = {name: number(mean.value, 2) for name, line in facts.means.items() for mean in line if mean.k == k}
     other = [name for name, p in drawn.items() if name in gains and p != number(facts.quality[name].mean_p, 2)]
     counts = listing([f"{count(gains[name].n)} with {name}" for name in other])
     return (
-        f"Here, P covers only queries that also have P₀ ({counts}); in the figure, it covers all queries with P."
+        f"In this table, P is averaged over queries that also have P₀ ({counts}); in the figure, over all with P."
         if other
         else ""
     )
 
 
 def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
-    """Add ``queries`` to the table's ``rows`` and explain their numbers of queries, if these differ.
+    """Add ``queries`` to the table's ``rows`` and explain the numbers of queries, if these differ.
 
-    ``paired``: the queries of each difference between retrievers; ``measure``: empty without zero-shot answers.
+    ``paired``: the number of queries in each difference between retrievers; ``measure``: empty without zero-shot
+    answers.
     """
     if len({*paired, *(row["n"] for row in rows if row["n"] is not None)}) < 2:
         return ""
     for row in rows:
         row["queries"] = counted(row["n"], "query", "queries") if row["n"] is not None else ""
     least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
-    said = [f"A difference between retrievers covers the {least}{counted(max(paired), 'query', 'queries')} that both "
+    said = [f"Differences between retrievers use the {least}{counted(max(paired), 'query', 'queries')} that both "
             "have"] if paired else []  # fmt: skip
-    said += ["a gain covers the row’s queries", f"{measure} covers all queries with P or P₀"] if measure else []
+    said += ["gains use the queries in their row", f"{measure} uses all queries with P or P₀"] if measure else []
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 

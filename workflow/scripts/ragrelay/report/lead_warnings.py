@@ -1,9 +1,9 @@
-"""Write a section's warnings, a line each: what affects how to read its answers."""
+"""Write a section's warnings, one line each: anything that affects how to read its answers."""
 
 from collections.abc import Mapping, Sequence
 
 from ragrelay.analysis import labellings, relay
-from ragrelay.analysis.verdicts import TOO_FEW
+from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED
 from ragrelay.report import answer_findings
 from ragrelay.report.display.findings import Warned, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, share
@@ -15,21 +15,24 @@ from ragrelay.report.panel_page import panel_warning
 from ragrelay.report.verdict_sentences import as_processed
 
 REPRESENTATIVE, MANY = 36, 100
-"""With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
-OF_ALL, WITHOUT_ZEROSHOT = "all answers (all k and retrievers, with zero-shot)", "all answers (all k and retrievers)"
+"""With fewer queries, rare query types may be missing; below MANY, the page says which difference it can detect."""
+OF_ALL, WITHOUT_ZEROSHOT = (
+    "all answers (all k and retrievers, zero-shot included)",
+    "all answers (all k and retrievers)",
+)
 COPIED = 0.5
-"""The page warns if at least this share of answers had its nearest reference in the context."""
+"""The page warns if at least this share of answers have their best-matching reference in the context."""
 LEVEL = 0.951
-"""An interval with a higher level shows it: all others on the first screen have 95%."""
+"""Intervals with a higher level show it; all others on the first screen have 95%."""
 LABELLED = {
     labellings.ALL: "if all are relevant",
-    labellings.LOWEST: "with the labels for the lowest slope",
-    labellings.HIGHEST: "with the labels for the highest slope",
+    labellings.LOWEST: "with the labels that give the lowest slope",
+    labellings.HIGHEST: "with the labels that give the highest slope",
 }
 
 
 def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> list[Warned]:
-    """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
+    """Return the warnings that affect how to read the answers. ``left_out``: records of left_out.json."""
     section, pair = facts.section, facts.primary
     of_pair = () if pair is None else (pair, *_qualities(facts, pair.retriever, pair.against_retriever))
     lines = [*_pair(section), *panel_warning(section)]
@@ -44,8 +47,8 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
         rare = f" Query types rarer than about 1 in {count(round(n / 3))} may be missing from a sample of {n}." if (
             n < REPRESENTATIVE) else ""  # fmt: skip
         least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)
-        between = f"between {pair.retriever} and {pair.against_retriever}"
-        text = f"a study of this size has an 80% chance of detecting a true difference in P {between} of {least}.{rare}"
+        between = f"of {least} in P between {pair.retriever} and {pair.against_retriever}"
+        text = f"a study of this size has an 80% chance of detecting a true difference {between}.{rare}"
         lines.append(Warned(counted(n, "query", "queries"), text, (pair,)))
     lines += _other_cells(facts)
     lines += copying(facts)
@@ -63,7 +66,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
     counts = () if section.scored else (facts.answers,)
     of_all = answer_findings.counted_answers(section, of_all)
     return lines + [
-        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.", counts)
+        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like any other.", counts)
         for text, value in answer_findings.ends(section).items()
     ]
 
@@ -73,7 +76,7 @@ def _qualities(facts: Facts, *names: str) -> tuple[Fact, ...]:
 
 
 def _pair(section: Section) -> list[Warned]:
-    """Say which of more than two rankings are the primary pair, why, and how to name another in time."""
+    """With more than two rankings, say which two are the primary pair, why, and how to choose another in time."""
     pair = section.primary
     if pair is None or len(section.rankings) < 3:
         return []
@@ -81,13 +84,13 @@ def _pair(section: Section) -> list[Warned]:
     if not section.named_pair:
         own = pair.reference == section.reference_retriever
         why = "the grid’s first retriever and the reference retriever" if own else "the grid’s first two retrievers"
-        other = " To choose another pair, set analysis.primary (retriever and reference) before there are answers."
-    alone = "Its interval is not corrected for other pairs."
+        other = " To choose another pair, set analysis.primary (retriever and reference) before generating answers."
+    alone = "Its interval isn’t corrected for the other pairs."
     return [Warned("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
 
 def unjudged(facts: Facts) -> list[str]:
-    """Warn if more than HOLES_ABOVE of the passages of either retriever of the primary pair have no judgement."""
+    """Warn if more than HOLES_ABOVE of the passages of either retriever in the primary pair are unjudged."""
     pair = facts.primary
     shares = facts.both(pair, "share_unjudged") if pair else None
     if pair is None or not shares or max(shares) <= labellings.HOLES_ABOVE:
@@ -111,10 +114,11 @@ def relay_with_holes(facts: Facts) -> list[str]:
         for name in (labellings.LOWEST, labellings.HIGHEST, labellings.NONE, labellings.ALL)
     )
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
-    follows = f"would change: {', '.join(changed)}" if changed else "stays the same under all labels tried"
+    follows = f"would change from {_quoted(own)} to {' and to '.join(changed)}" if changed else (
+        f"{_quoted(own)} stays the same with all labels tried")  # fmt: skip
     return [
         f"with other labels for the unjudged passages, P’s change per 0.1 of {measure}@{k} would range from {low} "
-        f"to {high} ({none} if none are relevant, {every} if all are). The answer {_quoted(own)} {follows}."
+        f"to {high} ({none} if none are relevant, {every} if all are). The answer {follows}."
     ]
 
 
@@ -123,24 +127,25 @@ def _quoted(word: str) -> str:
 
 
 def relay_left_open(facts: Facts) -> list[str]:
-    """Say why relay's answer is open although the interval of the slope as measured excludes 0."""
+    """Say why relay is undecided although the interval of the unadjusted slope excludes 0."""
     whole, adjusted = facts.slopes.get(""), facts.slopes.get("adjusted")
     if facts.relayed != relay.NOT_KNOWN or not whole or not whole.excludes_zero:
         return []
     measured = f"as measured, P changes by {per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
     if adjusted is None or adjusted.slope is None:
-        return [f"{measured}; without zero-shot answers the slope cannot be adjusted, and difficulty may be the cause."]
+        cause = "the slope cannot be adjusted for difficulty, which may be the cause"
+        return [f"{measured}; without zero-shot answers, {cause}."]
     return [] if adjusted.excludes_zero else [f"{measured}; adjusted for difficulty, the slope may be zero."]
 
 
 def clustered(facts: Facts) -> list[Warned]:
-    """Say how many clusters the queries form, and which results use clusters as units, with a heading."""
+    """Say how many clusters the queries form, and for which results the cluster is the unit."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
-                           f"largest has {share(row.share_largest)} of them. Verdicts, and intervals for systems, "
-                           "gain, relay and correlations, use the cluster as the unit; other intervals are omitted or "
-                           "treat queries as independent. Where a remark mentions one more query, it means one more "
-                           f"cluster with {number(row.queries / row.n_eff, 1)} such queries.",
+                           f"largest contains {share(row.share_largest)} of the queries. For verdicts, and for the "
+                           "intervals of systems, gain, relay and correlations, the cluster is the unit; other "
+                           "intervals are omitted or treat queries as independent. A remark about “a single further "
+                           f"query” means one further cluster of {number(row.queries / row.n_eff, 1)} such queries.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip
@@ -152,14 +157,14 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
     named = {
         "answers are better with {}": [row for row in rows if row.better],
         "answers are worse with {}": [row for row in rows if row.worse],
-        "we do not know for {}": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
-        f"there are {TOO_FEW} to say for {{}}": [row for row in rows if row.verdict == TOO_FEW],
+        "undecided for {}": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
+        f"{TOO_FEW} for {{}}": [row for row in rows if row.verdict == TOO_FEW],
     }
     parts = [text.format(listing([row.retriever for row in some])) for text, some in named.items() if some]
     if facts.section.primary is None or not parts:
         return []
     decided = [row for row in [*rows] if row.better] + [row for row in rows if row.worse]
-    said = with_remark(f"{'; '.join(parts)} (intervals by Bonferroni’s method).", undone(decided))
+    said = with_remark(f"{'; '.join(parts)} (Bonferroni-corrected intervals).", undone(decided))
     return [Warned(f"Other retrievers against {facts.section.reference_retriever}", said, tuple(rows))]
 
 
@@ -171,12 +176,12 @@ def _other_cells(facts: Facts) -> list[Warned]:
         alike = (row.ordering == ordering) + (row.references == references)
         if row.k == k and alike == 1 and row.low is not None and here is not None and _side(row) != _side(here):
             text = f"{row.retriever} is better" if row.better else f"{row.against_retriever} is better"
-            unknown = TOO_FEW if row.verdict == TOO_FEW else "we do not know which is better"
+            unknown = TOO_FEW if row.verdict == TOO_FEW else UNDECIDED
             text = text if row.better or row.worse else unknown
             wider = f" ({share(row.level, 1)} interval)" if row.level and row.level > LEVEL else ""
             numbers = f"{short(row.mean_difference or 0.0, row.low, row.high)}{wider}"
-            remark = would_undo("this") if (row.better or row.worse) and row.stands is False else ""
-            said = with_remark(f"{text}: difference {numbers}.", remark)
+            remark = would_undo("this verdict") if (row.better or row.worse) and row.stands is False else ""
+            said = with_remark(f"{text}; the difference is {numbers}.", remark)
             head = f"{row.ordering} order" if row.ordering != ordering else f"{row.references} references"
             lines.append(Warned(f"{head[0].upper()}{head[1:]}", said, (row,)))
     return lines
@@ -195,7 +200,7 @@ def copying(facts: Facts) -> list[Warned]:
     known = [name for name in known if facts.quality[name].share_best_in_context is not None]
     less = [name for name in known if name not in {each.retriever for each in most}]
     others = listing(less) if len(less) <= MOST_NAMED else "the other rankings"
-    most_of = f" (a smaller share with {others})" if less else ""
+    most_of = f" (fewer with {others})" if less else ""
     altered = as_processed(facts.section, [each.retriever for each in most])
     text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{altered}{most_of}"
     return [Warned("Copying", f"{text}; P may partly measure copying.", tuple(most))]

@@ -1,4 +1,4 @@
-"""Warn of many missing answers, at the top of a page and at the end of a run."""
+"""Warn about many missing answers, at the top of a page and at the end of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,22 +21,22 @@ from ragrelay.report.display.numbers import count, share
 from ragrelay.retrieval.contexts import NO_RESULTS
 
 ABSENT = "absent"
-"""The column of with_absent, and the reason for these answers."""
+"""The column that with_absent adds, and the reason given for these answers."""
 WHY = {
     ABSENT: "no line in the file",
     THINKING: "unfinished thought",
-    IMPORTED_MISSING: "missing in the file",
+    IMPORTED_MISSING: "missing from the file",
     "content_filter": "prompt or answer stopped by the endpoint's filter",
     "too long": "prompt too long for the endpoint",
     "refused": "prompt refused by the endpoint",
 }
-"""Meanings of missing answers' finish_reasons, except those that engines give."""
+"""What missing answers' finish_reasons mean, except for those that engines return."""
 MANY = 0.1
-"""Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
+"""Missing answers are many if they exceed this share of a generator's answers, or of its answers with a retriever."""
 
 
 def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return a sentence per dataset and generator with many missing answers.
+    """Return one sentence for each dataset and generator with many missing answers.
 
     ``lengths``: one frame per file; ``left_out``: records of left_out.json.
     """
@@ -54,9 +54,9 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
                 worst_part = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
                 total, lost, absent = parts.select(pl.col("n", "missing", ABSENT).sum()).row(0)
                 sentences.append(
-                    f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
-                    f"({share(lost / total)}; {worst_part} {share(missing / n)}): they have no score, and all "
-                    f"results leave them out{reasons(left_out, dataset, generator, absent)}."
+                    f"{count(lost)} of {count(total)} answers by {generator} for {dataset} are missing "
+                    f"({share(lost / total)}; {share(missing / n)} {worst_part}): they have no score and are left out "
+                    f"of all results{reasons(left_out, dataset, generator, absent)}."
                 )
     return sentences
 
@@ -64,7 +64,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Add answers without a line in an imported file to ``n`` in ``lengths``, and their number as ``absent``.
 
-    Queries for which the retriever's run has nothing need no answer (P = P₀), and zero-shot answers may all be absent.
+    Queries without results in the retriever's run need no answer (P = P₀), and all zero-shot answers may be absent.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)
@@ -100,7 +100,7 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return the lines that end a run: sentences of ``missing_answers``, ``warnings``, and warnings about data.
+    """Return the last lines of a run: sentences of ``missing_answers``, ``warnings``, and warnings about the data.
 
     ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
     """
@@ -109,5 +109,5 @@ def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: I
         missing = missing_answers((read_table(Path(path), COLUMNS) for path in lengths), left_out)
         warnings = [*warnings, *data_warnings(left_out)]
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        return [f"ragrelay: warning: a result that can't be read ({str(error).splitlines()[0]})"]
+        return [f"ragrelay: warning: can't read a result ({str(error).splitlines()[0]})"]
     return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {text}" for text in warnings)]

@@ -1,4 +1,4 @@
-"""State the study's answers over several generators, and over all datasets."""
+"""State the study's answers over several generators and over all datasets."""
 
 from typing import Any, NamedTuple
 
@@ -16,11 +16,11 @@ KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
 
 
 OF_ROW = ("question", "adjusted", "retrievers", "references", "measure", *KEYS)
-"""Columns that tell the rows of pooled.csv apart."""
+"""Columns that identify a row of pooled.csv."""
 
 
 class OverAll(NamedTuple):
-    """The ``answers`` for a ``dataset``, or for all; ``where`` names scorer, generators, ordering and k."""
+    """The ``answers`` for one ``dataset`` or for all; ``where`` names scorer, generators, ordering and k."""
 
     dataset: str
     where: str
@@ -28,9 +28,9 @@ class OverAll(NamedTuple):
 
 
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
-    """State the verdicts of ``pooled`` (analysis.pooled) over several generators, and over all datasets.
+    """Return the verdicts of ``pooled`` (analysis.pooled) over several generators and over all datasets, with notes.
 
-    Also return notes on how to read them. A question without a row in ``pooled`` has no answer.
+    The notes say how to read the verdicts. A question without a row in ``pooled`` has no answer.
     """
     rows_of, notes = [], []
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):
@@ -43,8 +43,8 @@ def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
         place = f"{ALL_DATASETS} ({sizes})" if dataset == ALL_DATASETS else str(dataset)
         rows_of.append(OverAll(place, f"{scorer}, {over}, {ordering} order, k = {k}", answers))
     if (pooled["n_generators"] > 1).any():
-        notes.append("Each query’s P is averaged over the generators: the conclusions hold for these generators, and "
-                     "for other queries like these.")  # fmt: skip
+        notes.append("Each query’s P is averaged over the generators, so the conclusions hold for these generators and "
+                     "for queries like these.")  # fmt: skip
     datasets = pooled["dataset"].n_unique() - (ALL_DATASETS in pooled["dataset"])
     if 1 < datasets < DATASETS_AT_LEAST:
         notes.append(f"{count(datasets)} datasets are too few to pool; {count(DATASETS_AT_LEAST)} are needed.")
@@ -58,8 +58,8 @@ def _systems(row: dict[str, Any]) -> Conclusion:
     numbers = counts(row) or row["reason"] or ""
     if pair.mean_difference is not None and pair.low is not None:
         difference = short(pair.mean_difference, pair.low, pair.high, pair.margin or 0.0)
-        numbers = ", ".join(filter(None, [counts(row), f"difference {difference}"]))
-    remark = would_undo("this") if row["stands"] is False else unlike_student(row)
+        numbers = "; ".join(filter(None, [counts(row), f"the difference is {difference}"]))
+    remark = would_undo("this verdict") if row["stands"] is False else unlike_student(row)
     question = "Does a better retriever give better answers?"
     return Conclusion("Systems", question, strong, numbers, (first, second), remark, (_pooled(row),))
 

@@ -1,14 +1,15 @@
-"""Write headings that state the finding of a section's parts."""
+"""Write headings for a section's parts that state their findings."""
 
 import polars as pl
 
+from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.report import answer_findings
 from ragrelay.report.display.numbers import count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Facts
-from ragrelay.report.lead_answers import relayed
+from ragrelay.report.lead_answers import RELAYED, relayed
 from ragrelay.report.lead_figure import coloured, signed
 from ragrelay.report.lead_table import untested
 from ragrelay.report.lead_warnings import copying
@@ -17,20 +18,22 @@ from ragrelay.report.verdict_sentences import not_compared
 
 COUNTING = ("gain", "systems", "relayed")
 """Parts whose headings count verdicts."""
+RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]: "cannot be tested"}
+"""Replaces answers on relay in headings."""
 
 
 def counted_where(section: Section) -> str:
-    """Say which rows the headings of the parts COUNTING count."""
+    """Say which rows the headings of the parts in COUNTING count."""
     ordering, _, references, _ = section.lead.values()
-    oracles = ", without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    oracles = " and without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (
-        f"The title counts only cells with {ordering} order and {references} references, at every k{oracles}; the "
-        "tables have all cells."
+        f"The heading counts only cells with {ordering} order and {references} references, at every k{oracles}; the "
+        "tables list every cell."
     )
 
 
 def headings(facts: Facts) -> dict[str, str]:
-    """Return headings that state the finding of a part, for the section's parts that have one."""
+    """Return the headings of the section's parts that have a finding; each states it."""
     section = facts.section
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
@@ -44,7 +47,7 @@ def headings(facts: Facts) -> dict[str, str]:
         texts["gain"] = not_compared(gains)
     elif gains.height:
         tested = gains.filter(pl.col("low").is_not_null() | (pl.col("verdict") == TOO_FEW))
-        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
+        text = _share(gains, "Answers are better with passages", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
@@ -52,12 +55,13 @@ def headings(facts: Facts) -> dict[str, str]:
         show = "shows" if 1 in (known, pairs.height) else "show"
         text = f"{count(known)} of {counted(pairs.height, 'comparison')} {show} which retriever gives better answers"
         few = pairs.filter(verdict=TOO_FEW).height
-        texts["systems"] = text + (f", {TOO_FEW} in {count(few)}" if few else "") + _besides(pairs)
+        texts["systems"] = text + (f" ({TOO_FEW} in {count(few)})" if few else "") + _besides(pairs)
     if not section["relay"].is_empty():
-        said = relayed(facts).strong
-        texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
+        strong = relayed(facts).strong
+        said = RELAY_IN_SHORT.get(strong, strong[0].lower() + strong[1:])
+        texts["relay"] = f"Relay at k = {section.lead['k']}: {said}"
     if ranked.height:
-        text = "Better-ranked queries have higher utility"
+        text = "Queries with better rankings have higher utility"
         lacking = rho.height - ranked.height
         without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
         texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked) + without
@@ -81,7 +85,7 @@ def headings(facts: Facts) -> dict[str, str]:
 
 
 def _change(section: Section, retriever: str) -> float | None:
-    """Return the change of mean P from the first to the last k, over the queries with a P at both; None without any."""
+    """Return the change in mean P from the first to the last k, over queries with P at both; None if there is none."""
     ordering, _, references, _ = section.lead.values()
     here = section["per_query"].filter(retriever=retriever, ordering=ordering, references=references).drop_nulls("p")
     first, last = (here.filter(k=k).select("qid", "p") for k in (section.grid.k[0], section.grid.k[-1]))
@@ -90,12 +94,12 @@ def _change(section: Section, retriever: str) -> float | None:
 
 
 def _decided(tests: pl.DataFrame) -> bool:
-    """Return whether any of ``tests`` has enough queries and an interval that gives its verdict."""
+    """Return whether any of ``tests`` has enough queries and an interval, and so a verdict."""
     return not tests.filter(pl.col("low").is_not_null(), pl.col("verdict") != TOO_FEW).is_empty()
 
 
 def _besides(tests: pl.DataFrame) -> str:
-    """Say how many of ``tests`` have no interval, if any, not counting tests with too few queries."""
+    """Say how many of ``tests`` lack an interval, if any, apart from tests with too few queries."""
     return untested(tests.filter(pl.col("low").is_null(), pl.col("verdict") != TOO_FEW).height)
 
 
@@ -105,8 +109,8 @@ def _share(
 ) -> str:  # fmt: skip
     """Say how many cells have one of the verdicts ``of``.
 
-    With ``less``, also say how many have one of the verdicts ``other``, and how many of the ``tested`` have neither,
-    and why.
+    With ``less``, also say how many have one of the verdicts ``other``, how many of the ``tested`` have neither, and
+    why.
     """
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
@@ -114,4 +118,5 @@ def _share(
     unknown = 0 if tested is None else tested.height - more - fewer - few
     counts = {less: fewer, "undecided": unknown, TOO_FEW: few}
     rest = [f"{word} in {count(some)}" for word, some in counts.items() if some]
-    return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])
+    besides = f" ({', '.join(rest)})" if rest else ""
+    return f"{text} in {count(more)} of {count(tests.height)} {of_what}{besides}"
