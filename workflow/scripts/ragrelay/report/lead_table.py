@@ -83,11 +83,8 @@ def _other_queries(facts: Facts) -> str:
     drawn = {name: number(mean.value, 2) for name, line in facts.means.items() for mean in line if mean.k == k}
     other = [name for name, p in drawn.items() if name in gains and p != number(facts.quality[name].mean_p, 2)]
     counts = listing([f"{count(gains[name].n)} with {name}" for name in other])
-    return (
-        f"In this table, P is averaged over queries that also have P₀ ({counts}); in the figure, over all with P."
-        if other
-        else ""
-    )
+    here = f"In this table, P is averaged over queries that also have P₀ ({counts})"
+    return f"{here}; in the figure, over all with P." if other else ""
 
 
 def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:

@@ -37,8 +37,7 @@ BY_GAIN = {BETTER: "answers are better than zero-shot with {}", WORSE: "worse th
 BY_CORRELATION = {ABOVE: "above zero for {}", BELOW: "below zero for {}", UNDECIDED: "sign undecided for {}",
                   TOO_FEW: "too few queries for {}"}  # fmt: skip
 BY_EQUIVALENCE = {
-    **{word: f"{{}} {{are}} {word}" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
-    **{word: f"{{}} {{are}} {word}" for word in (BETTER, WORSE)},
+    **{word: f"{{}} {{are}} {word}" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE, BETTER, WORSE)},
     EQUIVALENT: "{} {are} equivalent within the margin",
     NOT_WORSE: "{} {are} not worse by the margin or more, and may be better",
     NOT_BETTER: "{} {are} not better by the margin or more, and may be worse",
