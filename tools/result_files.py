@@ -72,6 +72,8 @@ WORDED = {
         "the passages that imported answers name, listed after the retriever's ranking",
 }  # fmt: skip
 """How pages word descriptions that are part of jobs' code, whose change would run the jobs again."""
+SMALL = ("eRAG", "r of")
+"""Beginnings of descriptions that keep their small letter."""
 TABLE = "| column | unit | meaning |\n|---|---|---|\n"
 
 
@@ -115,7 +117,8 @@ def pages() -> dict[Path, str]:
         rules = f"{', '.join(others)} or {last}" if others else last
         made = "Not written by a rule" if file.rule == "no rule" else f"Written by {rules}"
         words = WORDED.get(file.about, file.about)
-        about = f"{words[0].upper()}{words[1:]}. {made}."
+        first = words[0] if words.startswith(SMALL) else words[0].upper()
+        about = f"{first}{words[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."
         parts[page].append(f"## `{file.path}`\n\n{about}\n")
