@@ -149,7 +149,7 @@ def bca_interval(
     """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
     ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
-    each query; NaN means undefined. ``columns``: the statistic's columns, keyed by name, for reasons. The tail is
+    each query; NaN means undefined. ``columns``: the statistic's columns, keyed by name, to use in reasons. The tail is
     Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
     freedom (Hesterberg 2015, The American Statistician 69). This corrects the bootstrap variance, which is too small by
     the factor (n - 1) / n.

@@ -344,7 +344,7 @@ def seed_noise(by_seed: Array, design: Array) -> float:
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
-    """Add up ``pairs`` (at least one) per query, without pairs whose contexts differ for fewer than 5 queries.
+    """Add up ``pairs`` (at least one) per query, leaving out pairs whose contexts differ for fewer than 5 queries.
 
     ``same`` and ``compared`` count all pairs.
     """

@@ -74,8 +74,8 @@ def of_difference(differences: Array, low: float | None, high: float | None, mar
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
     """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is none.
 
-    better, worse: zero is outside the interval. By more than the margin: the margin on that side is outside too, closer
-    to zero; by less: it is outside, farther from zero. equivalent: zero is inside, both margins are outside. not worse,
+    better, worse: zero is outside the interval. By more than the margin: the margin on that side lies between zero and
+    the interval; by less: it lies beyond the interval. equivalent: zero is inside, both margins are outside. not worse,
     not better: zero is inside, one margin is outside. Without a ``margin``: only better, worse and undecided.
     """
     if low is None or high is None:

@@ -282,7 +282,7 @@ def reply_thought(
 
 
 def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
-    """Return the request for the answer after a thought: it continues its token ids or, if unknown, its text."""
+    """Return the request for the answer; it continues the thought's token ids or, if unknown, its text."""
     thought = reply.thought
     if thought.end == NO_END:
         return dataclasses.replace(request, begun="")

@@ -302,7 +302,7 @@ def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> di
 
 
 def _set_environment(generator: GeneratorEntry, on_cpu: bool, threads: int) -> None:
-    """Set vLLM's environment variables before its import, usage reports off. Variables that you set take precedence."""
+    """Set vLLM's environment variables before its import; usage reports are off. Your own variables take precedence."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:

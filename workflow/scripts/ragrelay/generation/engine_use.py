@@ -78,7 +78,7 @@ def add_tokens(number: int) -> None:
 
 
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
-    """Sum the use of each rule's jobs so far, in UNITS. ``logs`` is the folder with the study's logs."""
+    """Sum what each rule's jobs have used so far, in UNITS. ``logs`` is the folder with the study's logs."""
     sums: dict[str, dict[str, float]] = {}
     for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
@@ -93,6 +93,6 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
 
 
 def used_in_all(logs: Path) -> dict[str, float]:
-    """Sum the use of all of a study's jobs so far, in UNITS."""
+    """Sum what all of a study's jobs have used so far, in UNITS."""
     by_rule = used_by_rule(logs).values()
     return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

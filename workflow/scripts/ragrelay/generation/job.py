@@ -47,7 +47,7 @@ NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,
 )
-"""Matches errors from vLLM and torch about too little memory. The word alone also occurs in keys and weights' names."""
+"""Matches vLLM's and torch's errors about too little memory. Names of keys and weights may contain "memory" too."""
 ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
 UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
 """What to expect of an engine in a separate process, whose error arrives without its cause."""
@@ -151,8 +151,8 @@ def _within_window(
 ) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
     """Return the rows of ``missing`` that fit the window, and for all other prompts, parts of the error by prompt_id.
 
-    If every retriever has such a prompt (with only zero-shot prompts: if they do), no table could be made, so the first
-    error is raised, unless the job ``leaves_out`` such prompts.
+    If every retriever has such a prompt (or, with only zero-shot prompts, if they do), there could be no table: raises
+    the first error, unless the job ``leaves_out`` such prompts.
     """
     errors = over_window(missing, generator, window, layout)
     if not errors:

@@ -97,7 +97,7 @@ class AnswerStore(PartStore):
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
         """Return the key and ``columns`` of the rows stored for ``keys`` (prompt_id, seed), each once, in any order.
 
-        If there is no answer but the prompt was refused, that row is returned.
+        For a key without an answer whose prompt was refused, the refusal's row is returned.
         """
         held = self.held(keys)
         refused = self.refused.held(keys.join(held, on=KEY, how="anti"))

@@ -164,7 +164,7 @@ class TokenProgress:
 
 
 class PromptProgress(TokenProgress):
-    """The prompt ``tokens`` of ``number`` likelihoods in ``requests``, all known in advance."""
+    """The prompt ``tokens`` of ``number`` likelihoods, all known in advance, in ``requests`` (a number) requests."""
 
     unit = "likelihoods"
 

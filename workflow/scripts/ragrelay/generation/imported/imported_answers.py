@@ -170,7 +170,7 @@ def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> l
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Count (what, count, of) the queries, of those ``asked``, without an answer in ``cell`` (ordering, k, seed)."""
+    """Count (what, count, of) the queries without an answer in ``cell`` (ordering, k, seed), out of ``asked``."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 
