@@ -286,7 +286,7 @@ def table(path: Path, part: str) -> str:
     """Markdown of the rates of ``part``: a row per data and number of queries."""
     known = {title: one["value"] for title, one in json.loads(path.read_text(encoding="utf-8"))["figures"].items()}
     columns = COLUMNS_OF[part]
-    lines = [["P follows", "n", *columns], ["---"] * (len(columns) + 2)]
+    lines = [["P depends on", "n", *columns], ["---"] * (len(columns) + 2)]
     for data, n in itertools.product(PARTS[part], SIZES):
         cells = [[known.get(f"{part}: {data}, {n} queries, {name}") for name in names] for names in columns.values()]
         lines.append([LABELS.get(data, data) if n == SIZES[0] else "", str(n), *map(_cell, columns, cells)])
