@@ -1,4 +1,4 @@
-"""Describe a study's results as an RO-Crate (version 1.1): each file, its content, and its origin.
+"""Describe a study's results as an RO-Crate (version 1.1): each file, its content and its origin.
 
 Format: https://www.researchobject.org/ro-crate/specification/1.1/
 """
@@ -21,7 +21,7 @@ from ragrelay.report.signature import signatures
 VERSION = "https://w3id.org/ro/crate/1.1"
 TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/json", ".jsonl": "application/jsonl",
          ".html": "text/html", ".md": "text/markdown", ".csv": "text/csv"}  # fmt: skip
-TERMS = "The collection's and the models' own terms apply to texts that come from them."
+TERMS = "Texts from the collection and from models are subject to their terms."
 
 
 def describe_results(
@@ -29,7 +29,7 @@ def describe_results(
 ) -> None:
     """Write ``ro-crate-metadata.json``, which describes ``paths``, into the results' folder.
 
-    ``questions`` are the tables of the study's questions to a model, with the keys file (a pattern), rule and about.
+    ``questions``: the tables of the study's questions to a model, with the keys file (a pattern), rule and about.
     Raises InputError for an unfinished study.
     """
     declared = [
@@ -46,7 +46,7 @@ def describe_results(
         "@id": "./",
         "@type": "Dataset",
         "name": f"Results of the study {study}",
-        "description": f"Retrieval-augmented generation, measured by ragrelay. {conclusions}",
+        "description": f"Retrieval-augmented generation, evaluated with ragrelay. {conclusions}",
         "datePublished": made.strftime("%Y-%m-%d"),
         "license": TERMS,
         "identifier": list(signatures(results.provenance)),
@@ -57,7 +57,7 @@ def describe_results(
     run = {
         "@id": "#run",
         "@type": "CreateAction",
-        "name": f"The workflow's run of the study {study}",
+        "name": f"Workflow run of the study {study}",
         "endTime": made.isoformat(timespec="seconds"),
         "instrument": [{"@id": entity["@id"]} for entity in software],
         "result": [{"@id": entity["@id"]} for entity in listed],
@@ -83,7 +83,7 @@ def _file(path: Path, folder: Path, known: Iterable[StudyFile]) -> dict[str, obj
         "@id": name,
         "@type": "File",
         "name": path.name,
-        "description": f"{declared.about}; from the rule {declared.rule}",
+        "description": f"{declared.about}; written by the rule {declared.rule}",
         "contentSize": str(path.stat().st_size),
         "sha256": file_hash(path),
         "encodingFormat": TYPES.get(path.suffix, "application/octet-stream"),

@@ -1,4 +1,4 @@
-"""Export a generator's answers to one dataset: as TREC RAG's records, PyTerrier's frames, JSON lines and Parquet."""
+"""Export a generator's answers to one dataset as TREC RAG records, PyTerrier frames, JSON lines and Parquet."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,9 +44,9 @@ def export_answers(
 ) -> None:
     """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
 
-    ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
-    ``whole``: `jsonl` and `parquet`, one file for all cells. ``about``: `team_id` and `run_desc` for TREC RAG's
-    records. ``passages``: context files, keyed by retriever, for retrievers whose texts a processor changed. Missing
+    ``queries``: qid, query; ``texts``: passages' texts by docno; ``outputs``: `trec_rag` and `pyterrier`, one file per
+    cell; ``whole``: `jsonl` and `parquet`, one file for all cells; ``about``: `team_id` and `run_desc` for TREC RAG's
+    records; ``passages``: context files, keyed by retriever, for retrievers whose texts a processor changed. Missing
     answers (null) have no record.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
@@ -73,7 +73,7 @@ def export_answers(
 
 
 def _shown(contexts: str | Path | None, k: int, texts: Mapping[str, str]) -> Callable[[str, str], str]:
-    """Return a function from a qid and a docno to the text shown in contexts of ``k`` passages."""
+    """Return a function that maps a qid and a docno to the text shown in contexts of ``k`` passages."""
     if contexts is None or "shown" not in pl.read_parquet_schema(contexts):
         return lambda qid, docno: texts[docno]
     rows = shown_texts(pl.read_parquet(contexts), k).select("qid", "docno", "text")

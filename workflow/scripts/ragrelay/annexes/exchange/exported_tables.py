@@ -1,4 +1,4 @@
-"""Export a study's tables as Parquet files, each with all sections, and a data card that describes them."""
+"""Export a study's tables as Parquet files, each with all sections, and a data card on them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,20 +20,20 @@ def export_tables(results: Results, outputs: Mapping[str, str | Path], card: str
 
 def _card(results: Results, frames: Mapping[str, pl.DataFrame], study: str) -> str:
     parts = [
-        f"# Tables of the study {study}\n\nMade by ragrelay. One Parquet file per table; each has the rows of all "
-        "datasets, generators and scorers. Where a table comes from is its file below the study's results, and the "
-        "rule that makes it. In Python: `ragrelay.open(folder).table(name)`.\n"
+        f"# Tables of the study {study}\n\nWritten by ragrelay. There is one Parquet file per table, with the rows of "
+        "all datasets, generators and scorers. Each table's source is its file in the study's results and the rule "
+        "that writes it. In Python: `ragrelay.open(folder).table(name)`.\n"
     ]
     for name, frame in frames.items():
         file, declared = TABLES[name], {**STUDY_PART, **results.columns(name)}
         rows = []
         for column, dtype in frame.schema.items():
             declaration = declared.get(column)
-            unit, about = (declaration.unit, declaration.about) if declaration else ("", "what the row is of")
+            unit, about = (declaration.unit, declaration.about) if declaration else ("", "identifies the row")
             rows.append(f"| `{column}` | {dtype} | {unit} | {about} |")
         parts.append(
             f"## {name}.parquet\n\n{file.about[0].upper()}{file.about[1:]}. {len(frame)} rows, from `{file.path}` "
             f"(`{file.rule}`).\n"
         )
-        parts.append("\n".join(["| column | type | unit | what it is |", "|---|---|---|---|", *rows]) + "\n")
+        parts.append("\n".join(["| column | type | unit | description |", "|---|---|---|---|", *rows]) + "\n")
     return "\n".join(parts)

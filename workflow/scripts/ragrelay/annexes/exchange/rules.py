@@ -1,4 +1,4 @@
-"""Give rules the data on exports."""
+"""Give rules what they need for exports."""
 
 import functools
 import itertools
@@ -17,7 +17,7 @@ EXPORTED = {
     "jsonl": files.exported_jsonl,
     "parquet": files.exported_parquet,
 }
-"""A generator's answers in the formats of other programs."""
+"""A generator's answers in other programs' formats."""
 
 
 class Exports:
@@ -34,13 +34,13 @@ class Exports:
 
     @functools.cached_property
     def scores(self) -> list[StudyFile]:
-        """A generator's score tables, for all scorers and retrievers and without context."""
+        """A generator's score tables, for all scorers, retrievers and zero-shot answers."""
         tables = itertools.product(self.study.grid.scorers, self.study.retrievers_and_zeroshot)
         return study_files.scores.each({"scorer": scorer, **retriever} for scorer, retriever in tables)
 
     @property
     def registries(self) -> list[str]:
-        """The modules that list the annexes' files and tables, which the exports describe."""
+        """The modules that list the annexes' files and tables, which exports describe."""
         return [module for annex in annexes() for module in annex.registries]
 
     def patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
@@ -49,5 +49,5 @@ class Exports:
         return {"prompts": study_files.prompts, "answers": study_files.answers, "passages": passages, **EXPORTED}
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the keys of TREC RAG's records that describe a generator's run."""
+        """Return the keys in TREC RAG's records that describe a generator's run."""
         return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}

@@ -12,7 +12,7 @@ exports = Exports(study, reported)
 
 
 rule export_answers:
-    """Export a generator's answers in the formats of other programs."""
+    """Export a generator's answers in other programs' formats."""
     input:
         queries=files.queries,
         prompts=generation.prompts(files.prompts, study.all_cells),
@@ -36,7 +36,7 @@ rule export_answers:
 
 
 rule export_scores:
-    """Export the scores of a generator's answers as AutoJudge's records."""
+    """Export the scores of a generator's answers as AutoJudge records."""
     input:
         scores=exports.scores,
     output:
@@ -98,7 +98,7 @@ rule describe_results:
 
 
 rule export:
-    """Export answers and scores in the formats of other programs, tables as Parquet with a data card, and an RO-Crate."""
+    """Export answers and scores in other programs' formats, tables as Parquet with a data card, and an RO-Crate."""
     input:
         study.grid_paths(exported_files.exported_parquet),
         study.grid_paths(exported_files.exported_scores),

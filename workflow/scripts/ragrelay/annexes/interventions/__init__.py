@@ -1,1 +1,1 @@
-"""Change one passage in contexts on purpose, and measure the effect on the answers."""
+"""Deliberately change one passage in contexts, and measure the effect on the answers."""

@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Interventions(Annex):
-    """Change single passages in contexts on purpose, and measure the effect on the answers (key `interventions`)."""
+    """Deliberately change single passages in contexts, and measure the effect on the answers (key `interventions`)."""
 
     order = 10
     extends: ClassVar = {"Intervention": "ragrelay.annexes.interventions.intervention"}

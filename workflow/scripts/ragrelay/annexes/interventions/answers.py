@@ -1,4 +1,4 @@
-"""Read the answers to changed contexts from the store."""
+"""Read from the store the answers to prompts with changed contexts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,8 +33,8 @@ def view_changed_answers(
     """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; also count missing answers.
 
     ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window are counted
-    and have no rows, even if a cell has them with fewer passages: the context would be changed twice. Raises InputError
-    for any other answer that the store lacks.
+    and have no rows, even where a cell shortens such contexts: otherwise the context would be changed twice. Raises
+    InputError for any other answer that the store lacks.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")

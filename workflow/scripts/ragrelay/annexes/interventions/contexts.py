@@ -1,4 +1,4 @@
-"""Change contexts: draw the passages to insert, and lay out each intervention's contexts."""
+"""Change contexts: draw the passages to insert, and build each intervention's contexts."""
 
 import random
 from collections import Counter
@@ -62,13 +62,13 @@ class Drawing:
         lowest: int,
         draws: int,
     ) -> list[Exchange] | str:
-        """Return at most ``draws`` pairs, or why there is none.
+        """Return at most ``draws`` pairs, or the reason why there are none.
 
-        Relevant passages come in a seeded order, first those that no ``deeper`` context of the intervention has, so
-        that all its k share them. Each is paired with a non-relevant passage of about the same length.
+        Relevant passages come in a seeded order, starting with those that no ``deeper`` context of the intervention
+        has, so that all its k share them. Each is paired with a non-relevant passage of similar length.
         """
         below = {passage.docno for passage in deeper}
-        order = list(self.judged)  # shuffled whole, so that a passage that one k lacks changes no other's place
+        order = list(self.judged)  # shuffled as a whole, so that a passage missing at one k doesn't move any other
         random.Random(int(text_hash(f"{kind.seed}\t{self.qid}")[:16], 16)).shuffle(order)
         free = [one for one in order if not any(self._near(one, shown) for shown in context)]
         free.sort(key=lambda one: one.docno in below)
@@ -88,7 +88,7 @@ class Drawing:
 
 
 def _alike(relevant: JudgedPassage, others: Sequence[JudgedPassage]) -> JudgedPassage:
-    """Return the first of ``others`` with a similar length (ALIKE), or else the nearest."""
+    """Return the first of ``others`` with a similar length (ALIKE), or otherwise the one with the nearest length."""
     words = len(relevant.text.split())
     apart = [abs(len(other.text.split()) - words) for other in others]
     near = [other for other, words_apart in zip(others, apart, strict=True) if words_apart <= ALIKE * words]
@@ -108,9 +108,9 @@ def change_contexts(
     near_copy: float | None,
     own_passages: bool = True,
 ) -> Changed:
-    """Return the changed contexts of one retriever. ``definitions``: its interventions, keyed by name.
+    """Return one retriever's changed contexts. ``definitions``: its interventions, keyed by name.
 
-    ``contexts``: retrieval.contexts.COLUMNS. ``lowest``: the lowest grade of a relevant passage. A row's ``value`` is
+    ``contexts``: retrieval.contexts.COLUMNS; ``lowest``: a relevant passage's lowest grade. A row's ``value`` is
     ``measure`` at the changed context's k. Without ``own_passages``, no passage with its query's id is inserted.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
@@ -190,7 +190,7 @@ def _measured(
     table: pl.DataFrame, ranks: Mapping[int, Sequence[tuple[str, str, int]]], qrels: pl.DataFrame, measure: str,
     lowest: int,
 ) -> pl.DataFrame:  # fmt: skip
-    """Fill in ``value``: every changed context is measured as a separate query, with its query's judgements."""
+    """Fill in ``value``. Every changed context is measured as a separate query, with its query's judgements."""
     numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
     values = [pl.DataFrame(schema={"row": pl.String, "measured": pl.Float64})]
     for k, ranking in ranks.items():

@@ -1,6 +1,6 @@
-"""Estimate one relevant passage's effect: over queries, by place, and per unit of the measure.
+"""Estimate one relevant passage's effect: over queries, by position, and per unit of the measure.
 
-Tests and verdicts are as for mean differences (analysis.equivalence); slopes have Fieller's interval, like relay's.
+Tests and verdicts are those for mean differences (analysis.equivalence); slopes have Fieller's interval, like relay's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,9 +67,9 @@ EFFECTS = {
     "remark": REMARK,
     "measure": text("the grid's first retrieval measure"),
     "moved": number("mean over queries of the same difference in the measure instead of P"),
-    "slope": number("effect divided by moved: the causal gain in P per unit of the measure", "the scorer's"),
+    "slope": number("`effect` divided by `moved`: the causal gain in P per unit of the measure", "the scorer's"),
     "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
-    "slope_high": number("upper end of this interval", "the scorer's"),
+    "slope_high": number("upper end of that interval", "the scorer's"),
     "slope_stands": boolean(f"whether one more query (or cluster, as for `stands`) with an effect {AGAINST} above or "
                             "below the mean would move neither end of the interval outwards by more than half its "
                             "width; empty without an interval"),
@@ -84,7 +84,7 @@ COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
-    "what": text("the quantity whose change is measured"),
+    "what": text("the difference in P that `effect` measures"),
     "retriever": EFFECTS["retriever"],
     "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
@@ -93,16 +93,16 @@ PASSAGES = {
     "place": integer("position in the prompt, from 1"),
     "docno": DOCNO,
     "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
-    "effect": number("how much having or repeating the passage changes its query's P; may be negative",
+    "effect": number("change in its query's P from having or repeating the passage; may be negative",
                      "the scorer's"),
 }  # fmt: skip
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
 OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
-"""A sum of squares of relevance, after removing query and place means, below this is a rounding error."""
+"""Below this, the sum of squares of relevance, after removing query and place means, is a rounding error."""
 SINGULAR = 1e-9
-"""Eigenvalues below this share of the largest are rounding errors: places minus the queries' means add up to 0."""
+"""Eigenvalues below this share of the largest are rounding errors, as places minus the queries' means sum to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
@@ -118,10 +118,10 @@ def intervention_effects(
     margin: float,
     clusters: Clusters | None,
 ) -> pl.DataFrame:
-    """Return EFFECTS, rows in the order of ``definitions``, their retrievers, sets of references, k.
+    """Return EFFECTS, with rows in the order of ``definitions``, their retrievers, reference sets and k.
 
     ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay``:
-    relay.csv. ``grades``: the reference sets in order, without the unseen sets.
+    relay.csv; ``grades``: the reference sets in order, without the unseen sets.
     """
     sets = [name for grade in grades for name in (grade, grade + UNSEEN)]
     rows: list[dict[str, Any]] = []
@@ -139,7 +139,7 @@ def intervention_effects(
                 rows += [{**cell, **row, **_relay(relay, {**cell, **row})} for row in of_cell]
     schema = schema_of(EFFECTS)
     table = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    # Of a query's own passages, too: P as it was is in both effects, so their difference is one of two values of P.
+    # This includes a query's own passages: both effects contain the original P, so their difference is one of two Ps.
     return cut(table, (pl.col("part") != FIRST_LAST) & all(scaled(own, "p") for own in scores.values()))
 
 
@@ -149,7 +149,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Return PASSAGES: the effect of each left-out or repeated passage. Arguments are as in intervention_effects."""
+    """Return PASSAGES: the effect of each removed or repeated passage. Arguments are as in intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)
@@ -172,12 +172,12 @@ def passage_effects(
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
-    """Return qid, effect, moved, n_changes of each query of ``effects`` (Intervention.effects), sorted.
+    """Return qid, effect, moved and n_changes for each query in ``effects`` (Intervention.effects), sorted.
 
     Within a query, all places and draws have equal weight. If passages have a side, relevant passages are compared with
     non-relevant passages at equal places, in queries that have both (see _compared).
     """
-    # Sums of sorted lists: the number of threads must not change the last digit.
+    # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
     whole = rows.filter(pl.col("side").is_null()).group_by("qid", maintain_order=True).agg("effect", "moved")
     means = whole.select(
@@ -191,10 +191,11 @@ def by_query(effects: pl.DataFrame) -> pl.DataFrame:
 def _compared(rows: pl.DataFrame) -> pl.DataFrame:
     """Return by_query's columns for changes to a context's own passages, for queries with both sides.
 
-    The mean of a column is the coefficient of relevance in the regression on relevance, query and place: places count
-    by themselves, and relevant passages stand at other places than non-relevant ones (unadjusted, 15 to 36% false:
-    benchmarks/intervention_errors.py). A query's number is its part of the coefficient (Frisch and Waugh 1933), so that
-    tests over queries are those of cluster-robust regression. Without a place that both sides have, there are none.
+    A column's mean is the coefficient of relevance in the regression on relevance, query and place: places have effects
+    of their own, and relevant passages stand at other places than non-relevant ones (unadjusted, 15 to 36% of findings
+    are false: benchmarks/intervention_errors.py). A query's number is its part of the coefficient (Frisch and Waugh
+    1933), so that tests over queries are those of cluster-robust regression. If the sides share no place, there are no
+    rows.
     """
     both = rows.filter(pl.col("side").n_unique().over("qid") == 2)
     nothing = both.clear().select("qid", "effect", "moved", n_changes=pl.lit(0, pl.Int64))
@@ -256,7 +257,7 @@ def _of_cell(
 
 
 def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | None) -> list[dict[str, object]]:
-    """Return the columns from n on for the mean of each of ``tables`` (of by_query), with simultaneous intervals."""
+    """Return the columns from n on for the mean of each of ``tables`` (from by_query), with simultaneous intervals."""
     columns = [_rounded(table["effect"]) for table in tables]
     of_columns = [of_queries(table["qid"], clusters) for table in tables]
     rows = []
@@ -277,16 +278,16 @@ def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | N
 
 
 def _rounded(column: pl.Series) -> Array:
-    """Return the effects; effects that differ from 0 only by rounding are 0."""
+    """Return the effects, with 0 in place of effects that differ from 0 only by rounding."""
     values = column.to_numpy().astype(np.float64)
     return difference(values, np.zeros_like(values))
 
 
 def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object]:
-    """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval.
+    """Return the mean effect divided by the mean difference in the measure, with Fieller's interval.
 
-    It stands if the mean effect's interval, on which it is based, survives one more query: a sample of similar effects
-    may just lack rare, large ones (analysis.standing).
+    The slope stands if the interval of the mean effect, on which it is based, survives one more query: a sample of
+    similar effects may just lack rare, large ones (analysis.standing).
     """
     known = queries.drop_nulls("moved")
     above, below = (known[name].to_numpy().astype(np.float64) for name in ("effect", "moved"))

@@ -10,15 +10,15 @@ changed_contexts = StudyFile("{dataset}/interventions/contexts/{retriever}.parqu
 changed_texts = StudyFile("{dataset}/interventions/texts/{retriever}.parquet", "change_contexts",
     "the inserted passages", f"{MODULE}.contexts:TEXT_COLUMNS")
 left_out_of_changes = StudyFile("{dataset}/interventions/contexts/{retriever}.left_out.json", "change_contexts",
-    "counts of the queries whose context can't be changed, by reason")
+    "counts of queries whose context can't be changed, by reason")
 changed_prompts = StudyFile("{dataset}/interventions/prompts/{template}/{retriever}.parquet", "build_changed_prompts",
     "the prompts with changed contexts", f"{MODULE}.prompts:COLUMNS")
 changed_receipt = StudyFile("{dataset}/interventions/generated/{generator}/shard{shard}.json",
     "generate_changed_answers", "receipt for generation")
 changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.parquet", "view_changed_answers",
-    "the answers with changed contexts", f"{MODULE}.answers:COLUMNS")
+    "the answers to these prompts", f"{MODULE}.answers:COLUMNS")
 left_out_of_changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.left_out.json",
-    "view_changed_answers", "counts of the changed contexts over the window, and of missing answers, by reason")
+    "view_changed_answers", "counts of changed contexts over the window, and of missing answers, by reason")
 changed_scores = StudyFile("{dataset}/interventions/scores/{scorer}/{generator}/{retriever}.parquet",
     "score_changed_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
 # fmt: on

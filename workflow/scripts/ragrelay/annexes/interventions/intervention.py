@@ -36,7 +36,7 @@ class Exchange(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A query's context, from which an intervention makes changed contexts.
+    """A query's context, which an intervention changes.
 
     Args:
         context: The context's k passages, best rank first.
@@ -95,19 +95,19 @@ class Intervention(Kind):
     population: ClassVar[str]
     """The queries that its effect describes, as a continuation of `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
-    """A description of its effect, with ``{effect}`` for the value."""
+    """A sentence on its effect, with ``{effect}`` for the value."""
     about: ClassVar[str] = ""
-    """A description of a single passage's effect, to precede the value."""
+    """What a single passage's effect is, in words."""
     needs_pairs: ClassVar[bool] = False
     """Whether it inserts passages that the context lacks."""
     measured: ClassVar[bool] = True
     """Whether changed contexts have retrieval measures."""
 
     retrievers: Annotated[Unique[Name], Field(min_length=1)] = Field(
-        description="Names from `grid.retrievers`, whose contexts are changed."
+        description="Names from `grid.retrievers`: the retrievers whose contexts are changed."
     )
     k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="Context sizes to use from `grid.k`; by default all of them."
+        None, description="Numbers of passages from `grid.k`; by default all of them."
     )
     ordering: str | None = Field(None, description="Ordering of the changed contexts; by default the grid's first.")
     max_label: int = Field(0, description="Highest label of a non-relevant passage.")
@@ -151,14 +151,14 @@ class Intervention(Kind):
                 )
 
     def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:
-        """List the k that it uses.
+        """List the values of k that it uses.
 
         Args:
             ks: The grid's k.
             orderings: The grid's orderings.
 
         Returns:
-            Each k that fits its ordering, increasing.
+            Each k that fits its ordering, in increasing order.
         """
         return [k for k in sorted(self.k or ks) if fits(self.laid_out(orderings), k)]
 
@@ -180,7 +180,7 @@ class Intervention(Kind):
             given: The query's context and the passages to insert.
 
         Returns:
-            The changed contexts; if there are none, the reason, as a continuation of `queries `.
+            The changed contexts, or the reason why there are none, as a continuation of `queries `.
         """
         raise NotImplementedError
 
@@ -192,7 +192,7 @@ class Intervention(Kind):
                 measure).
 
         Returns:
-            Columns qid, draw, place, side, effect, moved. Effects are in units of P; ``moved`` is the same difference
+            Columns qid, draw, place, side, effect, moved. Effects are in units of P; ``moved`` is that difference
             in the retrieval measure. ``side`` is the passage's arm; null where an effect compares both arms.
         """
         raise NotImplementedError
@@ -228,7 +228,7 @@ class OfOwnPassages(Intervention):
         import polars as pl
 
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
-        # Not multiplied by the sign, which 0 would have, too.
+        # Multiplying by the sign would turn 0 into −0.
         less, moved = (
             pl.col(now) - pl.col(then) if self.sign > 0 else pl.col(then) - pl.col(now)
             for now, then in (("p", "was"), ("value", "value_was"))
@@ -240,7 +240,7 @@ class OfOwnPassages(Intervention):
         )
 
     sign: ClassVar[int]
-    """1 if the effect is the change's, -1 if it is the effect of having the passage."""
+    """1 for the effect of making the change, -1 for the effect of having the passage."""
 
 
 def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The part of a study's page on interventions."""
+"""Make the part of a study's page on interventions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lay out changed contexts as prompts."""
+"""Build prompts with changed contexts."""
 
 import polars as pl
 
@@ -14,7 +14,7 @@ COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() 
 def build_changed_prompts(
     queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
 ) -> pl.DataFrame:
-    """Return COLUMNS for each row of ``changed`` (contexts.COLUMNS), by query, then as given.
+    """Return COLUMNS for each row of ``changed`` (contexts.COLUMNS), by query, then in the given order.
 
     ``contexts``, ``texts``: texts (qid, docno, text) of the retriever's passages, and of the inserted passages. A
     context that a cell in the grid also has gets that cell's prompt_id.

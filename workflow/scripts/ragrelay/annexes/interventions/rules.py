@@ -1,4 +1,4 @@
-"""Give rules the data on interventions: definitions, and their jobs' inputs and params."""
+"""Give rules what they need for interventions: definitions, and their jobs' inputs and params."""
 
 import functools
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ragrelay.generation.requests import TRUNCATE
 
 
 class Interventions:
-    """A study's data for the rules about interventions."""
+    """What the rules for interventions need of a study."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -27,7 +27,7 @@ class Interventions:
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key for each such retriever, to fill in paths."""
+        """A mapping for each such retriever, to fill in paths."""
         return [{"retriever": name} for name in self.retrievers]
 
     def of_retriever(self, retriever: str) -> dict[str, dict[str, object]]:
@@ -50,7 +50,7 @@ class Interventions:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset, generator with an engine and scorer that asks no judge; none without interventions."""
+        """Every dataset, generator with an engine, and scorer without a judge; empty without interventions."""
         study = self.study
         return [
             {"dataset": dataset, "generator": generator, "scorer": scorer}
@@ -61,7 +61,7 @@ class Interventions:
         ]
 
     def leaves_out(self, generator: str) -> bool:
-        """Return whether changed contexts over a generator's window are left out, rather than an error."""
+        """Return whether changed contexts over a generator's window are left out instead of being an error."""
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property
@@ -76,7 +76,7 @@ class Interventions:
         return lambda wildcards: paths
 
     def passage_effects(self, section: Mapping[str, str]) -> list[StudyFile]:
-        """Return the table of the effects of a section's single passages; none where no intervention has these."""
+        """Return the table with the effects of a section's single passages; empty if no intervention has these."""
         kinds = [INTERVENTION_KINDS.of(one) for one in self.definitions.values()]
         own = any(not kind.needs_pairs for kind in kinds) and dict(section) in self.sections
         return [made_by("analyse_interventions")["passage_effects"].at(**section)] if own else []
@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return the intervention data that rules need in ``study``."""
+    """Return what the rules need for interventions in ``study``."""
     return Interventions(study)

@@ -1,4 +1,4 @@
-"""Interventions: one passage of a context is changed, answers are made again, and the difference is tested.
+"""Interventions: change one passage in a context, regenerate the answer, and test the difference.
 
 Changed contexts are no retriever's: they are in no table over retrievers.
 Input: contexts, queries, qrels, references, clusters, relay; the dataset's passages.
@@ -44,7 +44,7 @@ rule change_contexts:
 
 
 rule build_changed_prompts:
-    """Lay out changed contexts as prompts."""
+    """Build prompts with changed contexts."""
     input:
         queries=files.queries,
         changed=changed_files.changed_contexts,
@@ -88,7 +88,7 @@ use rule count_answers as count_changed_answers with:
 
 
 use rule generate_answers as generate_changed_answers with:
-    """Generate answers to the prompts with changed contexts, and store them."""
+    """Generate and store answers to the prompts with changed contexts."""
     input:
         **CHANGED_ANSWERED,
         missing=count_of(changed_files.changed_receipt),
@@ -103,7 +103,7 @@ use rule generate_answers as generate_changed_answers with:
 
 
 rule view_changed_answers:
-    """Write the answers to changed contexts from the store."""
+    """Write the file of answers to changed contexts, from the store."""
     input:
         prompts=lambda wildcards: changed_files.changed_prompts.at(template=generation.template_of(wildcards.generator)),
         receipts=following(generation.receipts(changed_files.changed_receipt)),
@@ -178,7 +178,7 @@ rule score_changed_answers:
 
 
 rule analyse_interventions:
-    """Test how one relevant passage changes P, and compare its slope with relay's."""
+    """Test the effect of one relevant passage on P, and compare its slope with relay's."""
     input:
         scores=interventions.of_retrievers(changed_files.changed_scores),
         changed=interventions.of_retrievers(changed_files.changed_contexts),

@@ -1,4 +1,4 @@
-"""Score the answers to changed contexts. Scores in the score store are not computed again."""
+"""Score the answers to changed contexts, except those whose scores are in the score store."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ def score_changed_answers(
 ) -> pl.DataFrame:
     """Score all ``answers`` (a file of answers.COLUMNS): COLUMNS, by references, then KEY.
 
-    ``passages``: files with the context passages' texts (qid, docno, text); other arguments as in
+    ``passages``: files with the context passages' texts (qid, docno, text); other arguments are as in
     retriever_table.score_answers. Queries without a reference in a set have no rows for it.
     """
     columns = [*KEY, "docnos", "seed"]
@@ -61,7 +61,7 @@ def score_changed_answers(
                 docnos: dict[Shown, str] = {docno: "" for some in query.answers["docnos"] for docno in some}
                 shown = shown_references(query.query, {**docnos, **of_batch[query.qid]}, near_copy)
             frames += _of_query(query, grades, scored.aggregate, shown)
-    # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
+    # Means are taken over collected lists, so that the number of threads doesn't change the last digit.
     return (
         pl.concat(frames)
         .sort("references", *KEY, "seed")
@@ -75,7 +75,7 @@ def score_changed_answers(
 def _of_query(
     scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[Shown, np.ndarray] | None
 ) -> Iterator[pl.DataFrame]:
-    """Yield the scores of one query's answers, with each set. ``shown``: references that passages show; None: gold."""
+    """Yield the scores of one query's answers for each set. ``shown``: references that passages show; None for gold."""
     _, query, answers, values = scored
     numbered = answers.with_row_index("row")
     for (_, _), rows in numbered.partition_by("intervention", "k", as_dict=True, maintain_order=True).items():
@@ -88,7 +88,7 @@ def _of_query(
             for name, members in sets.items():
                 if not members.any():
                     continue
-                nothing = np.zeros((len(places), len(members)), dtype=bool)  # the best reference is not needed
+                nothing = np.zeros((len(places), len(members)), dtype=bool)  # the best reference isn't needed
                 of_rows = {value: values[value][places] for value in VALUES}
                 numbers, _ = aggregate(of_rows, members, query.texts, nothing)
                 score = pl.Series("score", numbers[:, VALUES.index("f1")], nan_to_null=True)

@@ -26,11 +26,11 @@ class EffectStudy(ShownTables):
 
     @property
     def overall(self) -> pl.DataFrame:
-        """Return the rows for all places together."""
+        """Return the rows for all positions together."""
         return self.effects.filter(part=OVERALL)
 
     @property
     def references(self) -> str | None:
-        """Return the set of references of the first sentences: the first that is not unseen."""
+        """Return the reference set that the first sentences use: the first that isn't unseen."""
         seen = self.effects.filter(~pl.col("references").str.ends_with(UNSEEN))["references"]
         return seen[0] if len(seen) else None

@@ -1,4 +1,4 @@
-"""Measure each annotation source's agreement with human labels, on passages with both labels."""
+"""Measure how well each annotation source agrees with human labels, on passages that have both."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -30,7 +30,7 @@ KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
     "source": text("annotation source"),
-    "judge": boolean("whether the source's labels replace human labels, so that results may depend on them"),
+    "judge": boolean("whether the source's labels stand in for human labels, so that results may depend on them"),
     "people": text("the source of human labels"),
     "references": REFERENCES,
     "quantity": text(f"`{KAPPA}`: Cohen's kappa for relevant or not; `{WEIGHTED}`: Cohen's kappa for grades, with "
@@ -64,14 +64,14 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """The way a source labels."""
+    """How a source's labels are to be read."""
 
     relevant: float
     """The lowest label that means relevant."""
     graded: bool
     """Whether labels are grades."""
     judge: bool
-    """Whether its labels replace human labels."""
+    """Whether its labels stand in for human labels."""
 
 
 class Paired(NamedTuple):
@@ -89,11 +89,11 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare the labels of every source except ``people`` with people's: columns TABLE and CONFUSION.
+    """Compare the labels of every source except ``people`` with the human labels: columns TABLE and CONFUSION.
 
-    ``labels``: study_labels.LABELS; ``known``: for sources where some labels stand for a missing label, the pairs (qid,
-    docno) with real labels; ``values``: values.SCHEMA. Intervals are over queries, those of ``tau_means`` over
-    retrievers. Rows without a value or an interval have a ``reason``.
+    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``known``: for sources whose labels partly stand for
+    missing labels, the pairs (qid, docno) with real labels. Intervals are over queries, or over retrievers for
+    ``tau_means``. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []
@@ -132,7 +132,7 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
 
 
 def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, object]:
-    # Counts by the label's rank among the distinct labels: a grade may be any number.
+    # Counts are by the label's rank among the distinct labels, because a grade may be any number.
     labels, places = np.unique([people, source], return_inverse=True)
     by_people, by_source = places.reshape(2, -1)
     tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))
@@ -141,7 +141,7 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
         return {"reason": "both give every pair the same label"}
     if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):
         return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different labels"}
-    if low == high:  # such as 0 where one of both gives every pair the same label
+    if low == high:  # for example 0, if one of the two gives every pair the same label
         return {"value": value, "reason": "the same without any one query"}
     return {"value": value, "low": low, "high": high, "method": METHOD}
 
@@ -186,10 +186,10 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 
 
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
-    """Compute Kendall's tau-b of retrievers' means, given two tables (queries, retrievers): a row's value and interval.
+    """Compute Kendall's tau-b between retrievers' means from two tables (queries, retrievers), and its interval.
 
-    The interval is of tau at these queries, over retrievers like these (analysis.orders): the units are retrievers,
-    each with its two means. Resampled queries would add their noise to the means once more, and miss that the
+    The interval is for tau at these queries, over retrievers like these (analysis.orders): the units are retrievers,
+    each with its two means. Resampling queries would add their noise to the means a second time, and ignore that the
     retrievers are a sample.
     """
     x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))

@@ -36,22 +36,22 @@ CHOICE = ["source", "measure", "k", "references"]
 FAMILY = ("generator", "measure", "k", "references", "retrievers", "quantity")
 DECIDES = "p"
 """The quantity that has verdicts."""
-# Smaller differences come from rounding: the values count as equal.
+# Values whose difference is smaller differ only by rounding, so they count as equal.
 EQUAL = 1e-9
 TABLE = {
     "source": text("annotation source"),
-    "measure": text("retrieval measure of the context, from the source's labels; the context with the highest value is "
-                    "chosen"),
+    "measure": text("retrieval measure of the context, computed from the source's labels; the context with the highest "
+                    "value is chosen"),
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
     "retrievers": within.TABLE["retrievers"],
     "n_retrievers": within.TABLE["n_retrievers"],
     "quantity": text("`p` (on unseen references P − P₀) or `utility`, for the answer with the chosen context"),
     "n": integer("queries with at least two contexts", "queries"),
-    "n_tied": integer("among these, queries whose contexts all have the same value, so the choice is random",
+    "n_tied": integer("those among them whose contexts all have the same value, so that the choice is random",
     "queries"),
-    "mean_chosen": number("mean over queries with the chosen context; contexts that tie are averaged", "the scorer's"),
-    "mean_any": number("mean over queries with a random context, which is the choice of labels without information",
+    "mean_chosen": number("mean over queries with the chosen context; tied contexts are averaged", "the scorer's"),
+    "mean_any": number("mean over queries with a random context, which labels without information would choose",
                        "the scorer's"),
     "mean_difference": number("mean_chosen minus mean_any, paired by query", "the scorer's"),
     **INTERVAL,
@@ -67,19 +67,19 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of choices.csv."""
 CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
-"""Columns of the table ``annotation_choices`` of the report."""
+"""Columns of the report's table ``annotation_choices``."""
 
 
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Compare P and utility of the context that each source's labels choose with a random choice: columns SCHEMA.
+    """Compare P and utility between the context that each source's labels choose and a random context: columns SCHEMA.
 
-    ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Among the contexts that
-    retrievers made for a query (ordering descending, one k), a source chooses the one with the highest measure from its
-    labels; if contexts tie, any of these. Labels that are ``constant`` within a query, such as zero-shot P_0, choose
-    any context: their mean is the null that other sources must beat. The difference is tested over queries, like a gain
-    (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    ``values``, ``utility``, ``kinds`` and ``constant`` are as in within_queries.label_within. Among the contexts that
+    the retrievers give a query (descending order, one k), a source chooses the context with the highest measure from
+    its labels; tied contexts are averaged. Labels that are ``constant`` within a query, such as zero-shot P_0, are
+    indifferent between contexts: their mean is the null that other sources must beat. The difference is tested over
+    queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]

@@ -1,4 +1,4 @@
-"""The paper's Table 1: correlate measures from each source's labels with end-to-end performance over queries."""
+"""Correlate measures from each source's labels with end-to-end performance over queries, as in the paper's Table 1."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 
 ROW = ["source", "measure"]
 TABLE = {
-    "source": text("annotation source of the labels"),
+    "source": text("annotation source that gives the labels"),
     "measure": text("retrieval measure of the ranking, computed from these labels"),
     "retriever": text("the retriever's name"),
     "k": CONTEXT_COLUMNS["k"],
@@ -36,7 +36,7 @@ TABLE = {
     "n": integer("queries with both values", "queries"),
     "n_null": integer("queries excluded because they lack this quantity", "queries"),
     "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
-    "n_short": integer("queries among the n with fewer than k passages", "queries"),
+    "n_short": integer("those among the n queries that have fewer than k passages", "queries"),
     "p_value": number(
         "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
     ),
@@ -53,9 +53,9 @@ def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: i
     """Correlate measures from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
 
     ``values``: columns of values.SCHEMA; ``utility``: the utility table. A cell is source x measure x retriever x k x
-    references x quantity (``p`` or ``utility``), of the ordering descending. Queries are paired by qid; those with a
-    null quantity are left out and counted (n_null), and those without the measure (n_unmeasured). n_short of the n
-    have fewer than k passages. Intervals and p-values are those of correlation.transmission.
+    references x quantity (``p`` or ``utility``), in descending order. Queries are paired by qid. Those whose quantity
+    is null are left out and counted (n_null), and so are those without the measure (n_unmeasured). n_short of the n
+    queries have fewer than k passages. Intervals and p-values are computed as in correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

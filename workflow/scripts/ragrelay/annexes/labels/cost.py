@@ -1,4 +1,4 @@
-"""The paper's Table 2: compare the cost of eRAG labels with that of end-to-end answers, from the store's records."""
+"""Compare the cost of eRAG labels with that of end-to-end answers, from the store's records (the paper's Table 2)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,11 +49,11 @@ BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 def cost_by_k(
     singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore, speed: "Speed | None"
 ) -> pl.DataFrame:
-    """Compare the cost of answers and of labels for each k of ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
+    """Compare the cost of answers and of labels for each k in ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
-    ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking. A
-    call shared by several rankings counts once. ``speed``: past_jobs.speed_of the store. The ratio is null if a length
-    is unknown.
+    ``singles``: rank, prompt_id and seed of the answers to single passages, with the lowest rank of each in any
+    ranking. A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. The ratio is null
+    if a length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -81,9 +81,9 @@ def cost_by_k(
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of answers from ``keys``, which maps EACH and END_TO_END to k, prompt_id, seed: columns SCHEMA.
 
-    There is a row per name and k, and one with k null for all k if there are several. Answers that retrievers or seeds
-    share count once. Tokens and device_seconds: see analysis.cost.answer_cost. Memory comes from the metadata of the
-    store's parts (generation.job.memory).
+    There is a row per name and k and, if there are several k, a row for all of them (k null). Answers that retrievers
+    or seeds share count once. Tokens and device_seconds: see analysis.cost.answer_cost. Memory comes from the metadata
+    of the store's parts (generation.job.memory).
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for name, answers in keys.items():
@@ -99,7 +99,7 @@ def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, de
 
 
 def _metadata(store: AnswerStore, keys: pl.DataFrame) -> list[Mapping[str, str]]:
-    """Read the metadata of the store's parts that have the answers of ``keys``."""
+    """Read the metadata of the store's parts that contain the answers for ``keys``."""
     return [store.metadata(Path(part)) for part in store.held(keys.select(KEY))["part"].unique().sort()]
 
 

@@ -9,7 +9,10 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 
 
 def label_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash ``labels <source>, <scorer>, <generator>`` of the grid. Raises InputError for a damaged file."""
+    """Count and hash the grid's labels, named ``labels <source>, <scorer>, <generator>``.
+
+    Raises InputError for a damaged file.
+    """
     grid, hashes = config["grid"], {}
     for scorer, generator in product(grid["scorers"], grid["generators"]):
         path = results / dataset / "annotations/labels" / scorer / generator / "labels.parquet"

@@ -1,4 +1,7 @@
-"""Compute eRAG labels: a passage's label scores the answers from it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+"""Compute eRAG labels: a passage's label is the score of the answer from it alone.
+
+Salemi and Zamani, SIGIR 2024, equation 1.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,14 +21,14 @@ from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 ROUNDING = 1e-3
-"""A score computed with 16-bit numbers may exceed 1 by this much."""
+"""How far above 1 a score computed with 16-bit numbers may be."""
 COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": number("score of the answer made from this passage alone, as a mean over seeds", "the scorer's"),
+    "label": number("score of the answer generated from this passage alone, averaged over seeds", "the scorer's"),
     "n_seeds": integer("seeds with a score", "seeds"),
-    "n_below_0": integer("seeds whose score is below 0 and counts as 0", "seeds"),
+    "n_below_0": integer("seeds with a score below 0, which counts as 0", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 _ANSWER: dict[str, type[pl.DataType]] = {
@@ -47,12 +50,12 @@ def label_passages(
     contexts: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Label all passages with single answers: columns SCHEMA, sorted by references, qid, docno.
+    """Label all passages that have single answers: columns SCHEMA, sorted by references, qid, docno.
 
-    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as in
-    retriever_table.score_answers. Like P, a label is the mean over seeds of the answer's score with the reference set:
+    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` are
+    as in retriever_table.score_answers. Like P, a label is the answer's mean score over seeds with the reference set:
     the label of a k = 1 context is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since
-    an answer may copy them; a passage after which no reference is left has no label there. Scores below 0, which some
+    an answer may copy them; if that leaves no reference, the passage has no label there. Scores below 0, which some
     measures have, count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
     """
     columns = [*PASSAGE, "seed"]
@@ -74,7 +77,7 @@ def label_passages(
 
 def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
     floored = scores.with_columns(pl.max_horizontal("score", pl.lit(0.0)).alias("label"))
-    # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
+    # Means are taken over collected lists, so that the number of threads doesn't change the last digit.
     return (
         floored.sort("references", *PASSAGE, "seed")
         .group_by("references", *PASSAGE, maintain_order=True)
@@ -91,9 +94,9 @@ def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
 def _query_frames(
     scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
 ) -> Iterator[pl.DataFrame]:
-    """Yield the scores of one query's answers with each of their reference sets.
+    """Yield the scores of one query's answers against each of their reference sets.
 
-    ``shown``: the references (references,) that each passage shows; None without unseen sets.
+    ``shown``: the references (references,) that each passage contains; None without unseen sets.
     """
     _, query, answers, values = scored
     docnos = answers["docno"].to_numpy()
@@ -106,7 +109,7 @@ def _query_frames(
             sets += [(grade + UNSEEN, judged & ~shown[docno], docnos == docno) for docno in own]
         for name, members, rows in sets:
             if members.any() and rows.any():
-                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # the best reference is not needed
+                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # the best reference isn't needed
                 numbers, _ = aggregate({name: values[name][rows] for name in VALUES}, members, query.texts, nothing)
                 kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
                 yield kept.select(

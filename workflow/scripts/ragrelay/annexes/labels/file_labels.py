@@ -17,8 +17,8 @@ BEYOND = 10**6
 """Labels must be below this, as in TREC files: at most six digits (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
-"""The data that the file should have, each with the name for the count of missing items."""
-COLUMNS = {"references": text("empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
+"""The data that the file should contain, each with the name for its count of missing items."""
+COLUMNS = {"references": text("empty, because all reference sets have the same label"), **QRELS_COLUMNS}
 
 
 def label_by_file(
@@ -26,8 +26,9 @@ def label_by_file(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages that it doesn't label.
 
-    ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1
-    to ``depth`` need labels. Raises InputError as read_labels does, and if the file labels no query or no passage.
+    ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages down to
+    rank ``depth`` need labels. Raises InputError as read_labels does, and if the file labels none of the queries or
+    passages.
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")
@@ -46,7 +47,7 @@ def label_by_file(
 
 
 def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
-    """Read qid and docno of the passages at ranks 1 to ``depth`` from files of rankings, each pair once."""
+    """Read qid and docno of the passages down to rank ``depth`` from files of rankings, each pair once."""
     frames = [
         pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
     ]
@@ -54,10 +55,10 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 
 
 def read_labels(path: Path) -> pl.DataFrame:
-    """Read columns qid, docno, label from a Parquet file (by its ending) or a file in TREC's format.
+    """Read columns qid, docno, label from a Parquet file (by its suffix) or a file in TREC's format.
 
-    Raises InputError as read_qrels does, and for a Parquet file that lacks one of these columns or has an id that is
-    neither text nor an integer, a label that is null or not an integer, or a duplicate pair.
+    Raises InputError as read_qrels does. For a Parquet file, also if a column is missing, an id is neither text nor an
+    integer, a label is null or not an integer, or a pair is duplicated.
     """
     if path.suffix != ".parquet":
         return read_qrels(path)

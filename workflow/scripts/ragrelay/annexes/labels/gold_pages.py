@@ -1,4 +1,4 @@
-"""Label passages by their pages, from a file that names the pages with each query's answer.
+"""Label passages by their pages, from a file that names the pages of each query's answer.
 
 KILT (Petroni et al., NAACL 2021) names pages by title. As in Salemi and Zamani (SIGIR 2024), all passages of a gold
 page count as relevant.
@@ -20,7 +20,7 @@ from ragrelay.collection.base import Collection
 
 log = logging.getLogger(__name__)
 COLUMNS = {
-    "references": text("empty, because the label is the same for all reference sets"),
+    "references": text("empty, because all reference sets have the same label"),
     "qid": QID,
     "docno": DOCNO,
     "label": number("1 for a passage from a gold page, else 0"),
@@ -32,17 +32,18 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""The data that the file should have, each with the name for the count of missing items."""
+"""The data that the file should contain, each with the name for its count of missing items."""
 
 
 def label_by_pages(
     passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Label the ``passages`` (qid, docno) of the ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
+    """Label the ``passages`` (qid, docno) of ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
 
-    Also return counts of queries without pages, and of queries without a passage from their pages. Title comparison
-    ignores case and surrounding quotation marks. Records without a query are counted in the log. Raises InputError for
-    a malformed line, and if no record belongs to a query, no passage has a title, or none belongs to a gold page.
+    Also return counts of queries without pages, and of queries none of whose passages come from their pages. Titles are
+    compared without regard to case and surrounding quotation marks. Records without a query are counted in the log.
+    Raises InputError for a malformed line, and if no record belongs to a query, no passage has a title, or no passage
+    belongs to a gold page.
     """
     pages = gold_pages(path, queries)
     titles = collection.titles(passages["docno"].unique(maintain_order=True))
@@ -61,7 +62,7 @@ def label_by_pages(
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
-    """Return gold pages' titles, keyed by qid, for the ``queries`` with a record in ``path``."""
+    """Return the gold pages' titles, keyed by qid, for those ``queries`` that have a record in ``path``."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}

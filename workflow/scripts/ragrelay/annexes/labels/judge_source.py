@@ -11,7 +11,7 @@ from ragrelay.base.settings import Name
 
 
 class JudgeSource(AnnotationSource):
-    """Asks a generator about each passage, and reads the words' probabilities at one position of the answer."""
+    """Asks a generator about each passage, and reads the words' probabilities at one position of the reply."""
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
@@ -30,8 +30,8 @@ class JudgeSource(AnnotationSource):
     bias_checks: int = Field(
         0,
         ge=0,
-        description="Number of passages to judge again after a change that should not matter: in the order of the "
-        "judge's input, or in the passage's length. 0 means none.",
+        description="Number of passages to judge a second time after a change that should not matter, in the order "
+        "of the judge's input or in the passage's length; 0 skips these checks.",
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:
@@ -55,7 +55,7 @@ class JudgeSource(AnnotationSource):
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """Aggregate the last of ``columns`` over a passage's single question, for bias checks to compare."""
+        """Aggregate the last of ``columns`` over a passage's only question, so that bias checks can compare it."""
         return self.judged()[-1].first()
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Find the source whose labels follow end-to-end performance best, and test its lead over the runner-up."""
+"""Find the source whose labels correlate best with end-to-end performance, and test its lead over the runner-up."""
 
 from collections.abc import Collection
 from typing import Any
@@ -21,17 +21,17 @@ COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
 BEST, NULL = "best", "null"
 TABLE = {
-    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null "
-        "source, whose labels carry no information about the passage"),
+    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
+        "whose labels carry no information about the passage"),
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
     "against_source": text("the other source in the comparison"),
     "against_measure": text("that source's measure"),
-    "value": number("correlation for source and measure", "−1 to 1"),
-    "against_value": number("correlation for against_source and against_measure", "−1 to 1"),
-    "lead": number("value minus against_value, over queries that have both"),
+    "value": number("correlation with `source` and `measure`", "−1 to 1"),
+    "against_value": number("correlation with `against_source` and `against_measure`", "−1 to 1"),
+    "lead": number("`value` minus `against_value`, over queries that have both"),
     **INTERVAL,
-    "n": integer("queries that have both correlations' values", "queries"),
-    "p_value": number("two-sided p-value for a lead of 0, by the paired bootstrap, uncorrected"),
+    "n": integer("queries with the values that both correlations need", "queries"),
+    "p_value": number("two-sided p-value for a lead of 0, from the paired bootstrap, uncorrected"),
     "resamples": RESAMPLES,
     "reason": REASON,
 }  # fmt: skip
@@ -48,20 +48,20 @@ def leads(
     seed: int,
     nulls: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Compare the best row of every column with the best row of any other source: columns SCHEMA, a row per column.
+    """Compare each column's best row with the best row of any other source: columns SCHEMA, a row per column.
 
-    If sources are ``nulls`` (constant within a query), also compare every other source's best row with the null's.
-
-    A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
-    in correlation.label_correlations. ``lead`` is the difference of coefficients over the queries that both rows have;
-    both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval at
-    expanded levels. p_value is two-sided: twice the smaller share of the resamples on a side of 0, including the
-    sample. Best and runner-up are chosen on the same queries, so leads are slightly overestimated.
+    If some sources are ``nulls`` (constant within a query), every other source's best row is also compared with the
+    null's. A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and
+    ``utility`` are as in correlation.label_correlations. ``lead`` is the difference of coefficients over the queries
+    that both rows have; both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95%
+    percentile interval at expanded levels. The p-value is two-sided: twice the smaller share of resamples on one side
+    of 0, with the sample counted among them. Best and runner-up are chosen on the same queries, so leads are slightly
+    overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
     for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True):
-        # Of equal values, take the first in the order of the config, so that reruns agree.
+        # Ties go to the source that comes first in the configuration, so that reruns agree.
         ranked = column.sort("value", descending=True, maintain_order=True)
         best = ranked.unique("source", keep="first", maintain_order=True).to_dicts()
         null = [row for row in best if row["source"] in nulls][:1]
@@ -82,7 +82,7 @@ def with_holds(table: pl.DataFrame) -> pl.DataFrame:
     retriever, and for leads over the null also all sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
-    # The row that is best on its own queries may not lead on the queries that both rows have.
+    # The row that is best on its queries may not lead on the queries that both rows have.
     leading = (pl.col("lead") > 0) | (pl.col("comparison") == NULL)
     return adjusted.with_columns(((pl.col("p_holm") < ALPHA) & leading).fill_null(False).alias("holds"))
 
@@ -117,9 +117,9 @@ def lead_of(
     coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
     named: tuple[str, str, str] = ("utility", "first", "other"),
 ) -> dict[str, object]:  # fmt: skip
-    """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …
+    """Test how much better ``first`` correlates with ``end`` than ``other`` does (all (n,)): lead, low, high, …
 
-    ``named``: the names for ``end``, ``first`` and ``other`` in reasons.
+    ``named``: the names of ``end``, ``first`` and ``other`` in reasons.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

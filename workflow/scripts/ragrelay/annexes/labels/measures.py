@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.names import PAPER_NAMES
 
 CONTINUOUS = ("P", "Success", "nDCG")
-"""The measures that are defined for labels between 0 and 1."""
+"""The measures defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
     "value": number("the measure at the cutoff, computed from the source's labels"),
@@ -24,37 +24,39 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """The way measures count a source's labels."""
+    """How measures count a source's labels."""
 
     whole: bool
     """Whether labels are integers."""
     relevant: float = 1.0
-    """The lowest integer label that binary measures count."""
+    """The lowest integer label that binary measures count as relevant."""
     constant: bool = False
-    """Whether all passages of a query have the same label, by definition."""
+    """Whether all of a query's passages have the same label by definition."""
     gains: pl.DataFrame | None = None
     """The gains that nDCG uses instead of labels: qid, docno, gain (a real number from 0 for every label)."""
     signed: bool = False
     """Whether labels may be below 0, which nDCG counts as 0."""
     below: int | None = None
-    """The cutoff from which measures have no value, if any."""
+    """The cutoff from which on measures have no value, if there is one."""
 
 
 def measure_labels(
     ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
 ) -> pl.DataFrame:
-    """Compute ``measures`` at the cutoffs ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
+    """Compute ``measures`` at the cutoffs ``ks`` for each query: columns SCHEMA, by measure, cutoff, query.
 
     ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of other passages are
-    ignored. For integer labels, ir_measures computes the measures: nDCG takes the grades as gains, the other measures
-    count a label of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit
-    ratio (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG takes them as gains: DCG is the
-    sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and Kekäläinen, TOIS 2002, with
-    trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter than
-    the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval. ``value`` is null if one
-    of the first k passages has no label, if labels between 0 and 1 don't define the measure, for nDCG of labels that
-    are constant within a query, and from ``how.below`` on. Without ``how``, labels count as integers if all of them
-    are. Raises InputError for an unknown measure, and for a label below 0 that is not ``how.signed``.
+    ignored. Integer labels are measured with ir_measures: nDCG uses the grades as gains, and the other measures count
+    labels of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit ratio
+    (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG uses them as gains: DCG is the sum of
+    label / log2(rank + 1), divided by the DCG of the same labels in sorted order (Järvelin and Kekäläinen, TOIS 2002,
+    with trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter
+    than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval.
+
+    ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
+    1, for nDCG if labels are constant within a query, and from ``how.below`` on. Without ``how``, labels count as
+    integers if all of them are. Raises InputError for an unknown measure, and for a label below 0 unless
+    ``how.signed``.
     """
     for measure in measures:
         if measure not in PAPER_NAMES:
@@ -97,7 +99,7 @@ def _values(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], how: H
 
 
 def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
-    """Compute with ir_measures: binary measures count labels of at least ``relevant``, nDCG the labels themselves."""
+    """Compute measures with ir_measures: nDCG uses the labels, others count labels of at least ``relevant``."""
     judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
     binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
     graded = judged.with_columns(pl.col("label").cast(pl.Int64))
@@ -109,7 +111,7 @@ def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relev
 def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:
     rows: list[tuple[str, str, int, float | None]] = []
     for qid, labels in ranked.group_by("qid", maintain_order=True).agg("label").iter_rows():
-        # A null label has no gain here. If it affects a value, the caller sets the value to null.
+        # A null label has no gain here; the caller sets each value that it affects to null.
         gains = np.array([label or 0.0 for label in labels])
         for name in measures:
             rows += [(qid, name, k, _value(name, gains, k) if name in CONTINUOUS else None) for k in ks]

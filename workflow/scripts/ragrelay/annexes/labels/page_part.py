@@ -1,4 +1,4 @@
-"""The part of a study's page on annotation sources."""
+"""Make the part of a study's page on annotation sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,12 +24,12 @@ def values(part: Sequence[AnnotationStudy], page: Page, most_rows: int) -> dict[
 
 
 def opening(part: Sequence[AnnotationStudy]) -> list[str]:
-    """Return the agreement of each judge with human labels."""
+    """Return the sentences on each judge's agreement with human labels."""
     return agreement_sentences(part[0])
 
 
 def warnings(part: Sequence[AnnotationStudy]) -> list[str]:
-    """Return the warnings of the first scorer on the dataset's own judgements."""
+    """Return the first scorer's warnings about the dataset's own judgements."""
     return headline_warnings(part[0])
 
 

@@ -1,4 +1,4 @@
-"""Check judges of passages for bias: ask again about a sample, with a change that should not affect the label."""
+"""Check passage judges for bias: ask again about a sample, with a change that should not affect the label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ CHECKED_PASSAGE_COLUMNS = {
     "check": CHECKED_COLUMNS["check"],
     "qid": QID,
     "docno": DOCNO,
-    "prompt_id": text("hash of the question's texts, which identifies its likelihoods in the cache"),
+    "prompt_id": text("hash of the question's text, under which the cache stores its likelihoods"),
     "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
     "words": integer("words in the unchanged passage", "words"),
 }
@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """Return each check's template and text to append to the passage; SWAPPED only if the template has its question."""
+    """Return each check's template and the text to append to the passage; SWAPPED only if the template supports it."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -33,11 +33,11 @@ def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
 def build_check_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Build the questions of all checks about the passages at ranks 1 to ``depth`` of ``contexts``.
+    """Build the questions of all checks about the passages at ranks 1 to ``depth`` in ``contexts``.
 
     ``contexts``: qid, rank, docno, text. Returns CHECKED_PASSAGE_COLUMNS and the changed prompts
-    (prompting.layout.COLUMNS). Each change is made to a sample of ``size`` passages, excluding passages that it doesn't
-    affect; LENGTH has all passages.
+    (prompting.layout.COLUMNS). Each change is applied to a sample of ``size`` passages, without those that it doesn't
+    affect; LENGTH uses all passages.
     """
     shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
     pairs = shown.join(queries.select("qid", "query"), on="qid", maintain_order="left").sort(PASSAGE)
@@ -66,7 +66,7 @@ def _words(row: Mapping[str, str]) -> int:
 
 
 def _question(row: Mapping[str, str], template: Template, suffix: str) -> tuple[str, str, str]:
-    """Return the prompt, system part and id for the question about a passage followed by ``suffix``."""
+    """Return the prompt, system message and id of the question about a passage followed by ``suffix``."""
     shown = [row["text"] + suffix]
     prompt, system = template.render(row["query"], shown), template.system(shown)
     return prompt, system, prompt_id(prompt, system)

@@ -1,4 +1,4 @@
-"""Measure how far judges can be trusted: agreement with human labels, and prediction-powered measures."""
+"""Measure how far judges can be trusted: agreement with human labels, and prediction-powered estimates."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ File = str | Path
 
 
 class Trust(NamedTuple):
-    """Columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
+    """Tables with columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
 
     agreement: pl.DataFrame
     confusion: pl.DataFrame
@@ -22,9 +22,9 @@ class Trust(NamedTuple):
 
 
 def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, object]], names: Sequence[str]) -> str:
-    """Return the source with human labels among ``names``: the configured source, or the first of kind qrels.
+    """Return the source of human labels among ``names``: the configured one, or the first of kind qrels.
 
-    ``agreement``: that key of the configuration. Returns "" if there is none.
+    ``agreement``: that key of the configuration. Returns "" if there is no such source.
     """
     qrels = [name for name in names if catalogue[name]["kind"] == "qrels"]
     return agreement.get("people") or (qrels[0] if qrels else "")
@@ -46,7 +46,7 @@ class Labellers(NamedTuple):
     """A study's annotation sources."""
 
     annotations: Mapping[str, Mapping[str, Any]]
-    """The catalogue."""
+    """The catalogue of sources."""
     names: Sequence[str]
     """The sources that the study uses."""
     made: Mapping[str, File]
@@ -59,10 +59,10 @@ def measure_agreement(
     agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
-    """Measure the agreement of ``sources`` with human labels; there are no rows without human labels.
+    """Measure how well ``sources`` agree with human labels. Without human labels there are no rows.
 
-    ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that the queries
-    with human labels are a random sample.
+    ``agreement``: that key of the configuration. Prediction-powered rows are only computed if it states that the
+    queries with human labels are a random sample.
     """
     annotations, names, made = sources
     kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}

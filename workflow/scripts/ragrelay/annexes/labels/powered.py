@@ -28,7 +28,7 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 MEAN = "mean"
 TABLE = {
     "source": text("annotation source that labels all queries"),
-    "people": text("the source of human labels, which cover a random sample of the queries"),
+    "people": text("the source of human labels, which exist for a random sample of the queries"),
     "retriever": CONTEXT_COLUMNS["retriever"],
     "measure": text("retrieval measure from the labels"),
     "k": integer("the measure's cutoff", "passages"),
@@ -37,9 +37,9 @@ TABLE = {
         "Pearson's r with `p` or `utility`"),
     "value": number("the estimate"),
     **INTERVAL,
-    "weight": number("the weight of the source's labels; near 0 if they don't predict human labels"),
+    "weight": number("weight of the source's labels; near 0 if they don't predict human labels"),
     "alone": number("the estimate from human labels alone"),
-    "alone_low": number("lower end of its 95% interval, computed in the same way"),
+    "alone_low": number("lower end of that estimate's 95% interval, computed in the same way"),
     "alone_high": number("upper end"),
     "n": integer("queries with human labels", "queries"),
     "n_others": integer("queries with only the source's labels", "queries"),
@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures for the ``sources`` that label queries without labels from ``people``: columns TABLE.
+    """Estimate measures for those ``sources`` that also label queries without labels from ``people``: columns TABLE.
 
     ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
-    only if the queries with human labels are a random sample. A row without an interval has a ``reason``. The unit is
-    the query: a query with two values in a cell raises polars' ComputeError.
+    only if the queries with human labels are a random sample. A row without an interval has a ``reason``. Each query
+    may have only one value per cell; otherwise polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries that people
-did not label. The judge has no weight if fewer than 5 labelled queries differ from the most common value, in the human
-or the judge's labels. The unit is the query: if it has several answers, their mean is its value.
+The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries without
+human labels. The judge has no weight if fewer than 5 labelled queries differ from the most common value, in the human
+or the judge's labels. The unit is the query: if a query has several answers, their mean is its value.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, Bounded, Po
 
 METHOD = "prediction-powered, power-tuned (PPI++)"
 COVERS_FROM = 50
-"""With this many labelled queries, intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
-# Beyond this correlation, Fisher's z is infinite up to rounding.
+"""From this many labelled queries, the coverage in simulations is 95 ± 1.5% (benchmarks/judge_intervals.py)."""
+# Larger correlations have an infinite Fisher's z, except for rounding.
 LARGEST_R = 1 - 1e-12
 
 
@@ -29,12 +29,12 @@ class Estimate(NamedTuple):
 
 
 def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
-    """Estimate the mean over all queries of ``people`` (..., n), one value per query from human labels.
+    """Estimate the mean over all queries of ``people`` (..., n), which has one value per query from human labels.
 
-    ``judge`` (..., n) holds the values from the judge's labels of the same queries, ``others`` (..., N) those of the
-    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If the human values are
-    all 0 or 1, intervals are Wilson's (1927) with t in place of the normal quantile: for a mean m, the labelled
-    queries' part of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
+    ``judge`` (..., n) has the values from the judge's labels of the same queries, ``others`` (..., N) those of the
+    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If all human values are 0
+    or 1, intervals are Wilson's (1927) with t instead of the normal quantile: for a mean m, the labelled queries' part
+    of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
     found = _powered(estimates, _varied(people, judge))
@@ -49,7 +49,7 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
 
 
 def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -> tuple[Array, Array]:
-    """Solve |value - m| = t sqrt(``variance`` m (1 - m) / (share (1 - share)) + ``added``) for both m."""
+    """Solve |value - m| = t sqrt(``variance`` m (1 - m) / (share (1 - share)) + ``added``) for both values of m."""
     squared = special.stdtrit(n - 1, 0.975) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         part = squared * np.nan_to_num(variance / (share * (1.0 - share)), posinf=0.0)
@@ -66,10 +66,10 @@ def _varied(people: Array, judge: Array) -> Array:
 def powered_correlation(
     people: tuple[Array, Array], judge: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Powered:
-    """Estimate Pearson's r over all queries of two columns, given as in powered_mean.
+    """Estimate Pearson's r over all queries between two columns, given as in powered_mean.
 
-    Works on Fisher's z; each query's influence is its jackknife pseudo-value. Needs n >= 4 and N >= 4, and columns that
-    are not constant.
+    The computation uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires n >= 4, N >= 4 and
+    columns that aren't constant.
     """
     found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(value) if name != "weight" else value for name, value in found._asdict().items()))
@@ -86,13 +86,15 @@ def _fisher_z(x: Array, y: Array) -> Estimate:
 
 def _z(n: int, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
     """Compute Fisher's z of Pearson's r from sums."""
-    with np.errstate(invalid="ignore", divide="ignore"):  # a column constant without one query gets no weight
+    with np.errstate(
+        invalid="ignore", divide="ignore"
+    ):  # a column that is constant except for one query gets no weight
         r = (xy - x * y / n) / np.sqrt((xx - x * x / n) * (yy - y * y / n))
     return np.arctanh(np.clip(r, -LARGEST_R, LARGEST_R))
 
 
 def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
-    """Combine estimates by people, the judge on the same queries, and the judge on others; not ``varied``: weight 0."""
+    """Combine estimates from people, from the judge on their queries and on others; if not ``varied``, weight 0."""
     people, judge, others = estimates
     n, more = people.influences.shape[-1], others.influences.shape[-1]
     p, j, rest = (part.influences - part.influences.mean(axis=-1, keepdims=True) for part in (people, judge, others))
@@ -101,7 +103,7 @@ def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
 
     def tuned(weight: Array) -> Bounded:
         own = p - weight[..., None] * j
-        # Fitting the weight to the labelled queries takes a degree of freedom.
+        # Fitting the weight to the labelled queries costs one degree of freedom.
         error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
         return bounded(people.value + weight * (others.value - judge.value), error)
 

@@ -1,4 +1,4 @@
-"""Give rules what they need of the annotation sources, which label passages: inputs and params of their jobs."""
+"""Give rules what they need of annotation sources, which label passages: inputs and params of their jobs."""
 
 import functools
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ TABLES = {
     BY_ZEROSHOT: study_files.scores,
     BY_PAGES: files.labels_by_pages,
     BY_FILE: files.labels_by_file,
-    **{name: study_files.tables[name] for name in (BY_EFFECTS,) if name in study_files.tables},  # of another annex
+    **{name: study_files.tables[name] for name in (BY_EFFECTS,) if name in study_files.tables},  # from another annex
 }
-"""The table with a source's labels, by the kind of job that makes them."""
+"""The table with a source's labels, keyed by the kind of job that writes it."""
 
 
 class Labels:
@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """Params for the page's part on judges: the key's threshold and statement, and judges of their own answers."""
+        """Params for the page's part on judges: threshold and statement of the key, and judges of their own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -80,7 +80,7 @@ class Labels:
         }
 
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
-        """Return the tables with the sources' labels, keyed by the kind of job that makes them."""
+        """Return the tables with the sources' labels, keyed by the kind of job that writes them."""
         tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
         for name, source in self.source_parts.items():
             if asked := source.job(name, wildcards.scorer, wildcards.generator):
@@ -88,11 +88,11 @@ class Labels:
         return tables
 
     def file_of(self, wildcards: Wildcards) -> str | None:
-        """Return the file of a job's source for its dataset."""
+        """Return the file that a job's source has for its dataset."""
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the number of passages on which a judge is checked, and their largest depth in rankings."""
+        """Return on how many passages a judge is checked, and down to which rank."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
@@ -106,7 +106,7 @@ class Labels:
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules of the kinds of the sources, including combinations."""
+        """The modules of the sources' kinds, including combinations."""
         definitions = self.study.selected()["annotations"].values()
         return sorted({ANNOTATION_KINDS.module(definition) for definition in definitions})
 
@@ -117,7 +117,7 @@ class Labels:
 
     @functools.cached_property
     def checked_sources(self) -> dict[str, list[str]]:
-        """The annotation sources whose judges are checked for bias, each with its judges."""
+        """The annotation sources whose judges are checked for bias, with each source's judges."""
         return {
             name: source.judges(self.study.grid.generators)
             for name, source in self.source_parts.items()
@@ -125,7 +125,7 @@ class Labels:
         }
 
     def source(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of an annotation source."""
+        """Return an annotation source's definition from the catalogue."""
         definition: dict[str, Any] = self.study.config["annotations"][name]
         return definition
 
@@ -135,7 +135,7 @@ class Labels:
 
     @functools.cached_property
     def source_definitions(self) -> dict[str, dict[str, object]]:
-        """Definitions of the grid's sources, and of the sources that they combine."""
+        """Definitions of the grid's sources and of the sources that they combine."""
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
     def single_prompts(self, template: str) -> list[StudyFile]:
@@ -148,7 +148,7 @@ class Labels:
 
     @functools.cached_property
     def labelled(self) -> list[Key]:
-        """The wildcards of the tables of each scorer's annotation sources."""
+        """The wildcards of the tables on each scorer's annotation sources."""
         grid = self.study.grid
         return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
 
@@ -159,19 +159,19 @@ class Labels:
 
     @functools.cached_property
     def label_tables(self) -> dict[str, list[StudyFile]]:
-        """The tables of all datasets and generators that a scorer's tables and figures of labels are made from."""
+        """The tables, for all datasets and generators, behind a scorer's tables and figures on labels."""
         names = ("correlation", "leads", "within", "choices", "agreement", "confusion", "powered")
         return {name: study_files.tables[f"label_{name}"].each(self.labelled) for name in names}
 
     @functools.cached_property
     def costed(self) -> list[Key]:
-        """The wildcards of the tables with the cost of an engine's labels."""
+        """The wildcards of the tables on the cost of an engine's labels."""
         asked = self.study.asked_generators()
         return [key for key in self.labelled if self.need_single_answers and key["generator"] in asked]
 
     @functools.cached_property
     def page_files(self) -> dict[str, list[StudyFile]]:
-        """Label tables that don't depend on a scorer: cost, and judge checks."""
+        """The label tables that don't depend on a scorer: cost and judge checks."""
         return {
             "label_cost": study_files.tables["label_cost"].each(self.costed),
             "label_checks": [
@@ -184,7 +184,7 @@ class Labels:
 
     @functools.cached_property
     def left_out_files(self) -> list[StudyFile]:
-        """The files that count passages and queries without a label."""
+        """The files with counts of passages and queries without a label."""
         study = self.study
         datasets = study.grid.datasets
         by_job = [
@@ -207,7 +207,7 @@ class Labels:
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return a function that fills ``pattern`` from the grid; without sources, it ends the run with one line."""
+        """Return a function that fills ``pattern`` from the grid; without sources, it ends the run with an error."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():
@@ -221,5 +221,5 @@ class Labels:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Labels:
-    """Return the data on annotation sources that rules need in ``study``."""
+    """Return what the rules need of the annotation sources in ``study``."""
     return Labels(study)

@@ -1,6 +1,6 @@
-"""Annotation: labels of passages by several sources, their correlation with utility, and their agreement with people.
+"""Annotation: passage labels from several sources, their correlation with utility, and their agreement with people.
 
-eRAG's labels are made of answers to each passage alone; a judge's labels are questions to a model (rules/asking.smk).
+eRAG computes labels from answers to single passages; judges are asked questions (rules/asking.smk).
 Input: contexts, queries, qrels, references, utility; files of labels and of gold pages.
 Output: single_prompts, single_answers, labels of each source, left_out_of_labels, labels, label_values, and tables of labels.
 """
@@ -17,7 +17,7 @@ wildcard_constraints:
 
 
 rule build_single_prompts:
-    """Lay out each passage alone as a prompt."""
+    """Build a prompt for each passage alone."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -56,7 +56,7 @@ use rule count_answers as count_single_answers with:
 
 
 use rule generate_answers as generate_single_answers with:
-    """Generate answers to the prompts with single passages, and store them."""
+    """Generate and store answers to the single-passage prompts."""
     input:
         **SINGLE_ANSWERED,
         missing=count_of(label_files.single_receipt),
@@ -69,7 +69,7 @@ use rule generate_answers as generate_single_answers with:
 
 
 rule view_single_answers:
-    """Write the answers to single passages from the store."""
+    """Write the file of answers to single passages, from the store."""
     input:
         prompts=labels.single_prompts_of,
         receipts=generation.receipts(label_files.single_receipt),
@@ -138,7 +138,7 @@ rule count_label_scores:
 
 
 rule label_passages:
-    """Label each passage by the score of the answer generated from it alone (eRAG)."""
+    """Label each passage with the score of the answer generated from it alone (eRAG)."""
     input:
         **scoring.reference_files,
         answers=label_files.single_answers,
@@ -185,7 +185,7 @@ rule label_by_pages:
 
 
 rule label_by_file:
-    """Read labels of passages from a file."""
+    """Read passage labels from a file."""
     input:
         labels=labels.file_of,
         queries=files.queries,
@@ -206,7 +206,7 @@ rule label_by_file:
 
 
 rule measure_labels:
-    """Compute retrieval measures from the labels of every source."""
+    """Compute retrieval measures from every source's labels."""
     input:
         unpack(labels.made),
         contexts=files.contexts.each(study.each_retriever),
@@ -239,7 +239,7 @@ rule measure_labels:
 
 
 rule correlate_labels:
-    """Correlate the measures from every label source with utility."""
+    """Correlate the measures from every source's labels with utility."""
     input:
         values=label_files.label_values,
         utility=files.utility,
@@ -285,7 +285,7 @@ rule describe_label_cost:
 
 
 rule measure_agreement:
-    """Compare labels with human labels, and combine human labels with a judge's (prediction-powered)."""
+    """Compare labels with human labels, and combine the two into prediction-powered estimates."""
     input:
         unpack(labels.made),
         labels=label_files.labels,
@@ -307,7 +307,7 @@ rule measure_agreement:
 
 
 rule build_check_prompts:
-    """Lay out changed passages as prompts, for the checks of a judge."""
+    """Build prompts with changed passages, for a judge's bias checks."""
     input:
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
@@ -337,7 +337,7 @@ use rule analyse_judge_checks as analyse_passage_checks with:
 
 
 rule draw_annotations:
-    """Write the tables and figures of label sources."""
+    """Write the tables and figures on annotation sources."""
     input:
         **labels.label_tables,
     output:
@@ -355,7 +355,7 @@ rule draw_annotations:
 
 
 rule erag:
-    """Write the report, with labels of passages by the grid's annotation sources."""
+    """Write the report, including passage labels from the grid's annotation sources."""
     input:
         labels.asked_for(label_files.annotation_tables["annotations"]),
         REPORTED_FILES,

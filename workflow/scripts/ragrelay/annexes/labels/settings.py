@@ -1,4 +1,4 @@
-"""Declare the keys for annotation sources, and for their trustworthiness."""
+"""Declare the keys for annotation sources and for trust in them."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """How far annotation sources are trusted, based on their agreement with human labels."""
+    """How far to trust annotation sources, judging by their agreement with human labels."""
 
     people: Name | None = Field(
         None,
@@ -19,7 +19,7 @@ class AgreementSettings(Settings):
     random_sample: bool = Field(
         False,
         description="Set this to true if the queries with human labels are a random sample of all queries. "
-        "Prediction-powered intervals require this, and are left out otherwise. Queries chosen by how "
+        "Prediction-powered intervals require this and are otherwise left out. Queries that were chosen by how "
         "retrievers or judges handled them are not a random sample.",
     )
     least_kappa: float = Field(
@@ -41,7 +41,7 @@ class LabelKeys(Settings):
     annotation_depth: int = Field(
         10,
         ge=2,
-        description="Number of passages in each ranking that get labels; the generator gets each passage separately.",
+        description="Number of passages to label in each ranking; the generator gets each passage separately.",
     )
     agreement: AgreementSettings = Field({}, validate_default=True)
 
@@ -58,7 +58,7 @@ class LabelGridKeys(Settings):
     annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
         ["P", "Success", "nDCG"],
         min_length=1,
-        description="How labels become a number per query: precision (`P`, the mean label), hit ratio (`Success`, the "
-        "highest label), recall (`R`), MAP (`AP`), MRR (`RR`) or `nDCG`. Labels between 0 and 1 only "
-        "support the first two and nDCG.",
+        description="Measures that turn a query's labels into a number: precision (`P`, the mean label), hit ratio "
+        "(`Success`, the highest label), recall (`R`), MAP (`AP`), MRR (`RR`) or `nDCG`. Labels between 0 and "
+        "1 only support the first two and nDCG.",
     )

@@ -33,7 +33,7 @@ class SourceData:
     gold: Mapping[str, Sequence[str]]
     """Gold answers, keyed by qid, if the kind needs them."""
     references: Sequence[str]
-    """Names of P's reference sets."""
+    """Names of the reference sets that P uses."""
     made: "pl.DataFrame | None" = None
     """The table from the source's job, if it has a job."""
     scaled: "Callable[[str], pl.DataFrame] | None" = None
@@ -65,10 +65,10 @@ class SourceData:
         return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
 
     def own_sets(self) -> "pl.DataFrame":
-        """Take the labels in ``table`` for P's reference sets.
+        """Select the labels in ``table`` for P's reference sets.
 
         Returns:
-            The rows of sets with these names; if there are none, the table's first set repeated for each.
+            The rows for these sets; if there are none, the rows of the table's first set, repeated for each set.
         """
         import polars as pl
 
@@ -85,28 +85,28 @@ class AnnotationSource(Kind):
     needs_gold: ClassVar[bool] = False
     """Whether it needs gold answers."""
     needs_single_answers: ClassVar[bool] = False
-    """Whether the generator has to answer from each passage alone."""
+    """Whether the generator must answer from each passage alone."""
     single: ClassVar[bool] = True
     """Whether combinations may contain it."""
     graded: ClassVar[bool] = False
     """Whether its labels are grades, which may be above 1."""
     judge: ClassVar[bool] = False
-    """Whether its labels stand for a person's judgement of relevance."""
+    """Whether its labels stand in for a person's judgement of relevance."""
     constant: ClassVar[bool] = False
-    """Whether all passages of a query have the same label, which leaves nDCG undefined."""
+    """Whether all of a query's passages have the same label, so that nDCG is undefined."""
     signed: ClassVar[bool] = False
     """Whether its labels may be below 0, which nDCG counts as 0."""
     relevant_from: ClassVar[float] = 0.5
     """The lowest label that means relevant, for labels that aren't integers."""
 
     def parts(self, name: str) -> list[str]:
-        """List the sources that its labels come from.
+        """List the sources whose labels it uses.
 
         Args:
             name: Its name in the configuration.
 
         Returns:
-            The sources' names: its own, unless it is a combination.
+            The sources' names; only its own name unless it is a combination.
         """
         return [name]
 
@@ -122,18 +122,18 @@ class AnnotationSource(Kind):
         return []
 
     def file(self, dataset: str) -> str | None:
-        """Look up your file that its job reads.
+        """Look up the user's file that its job reads.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            The path; by default None, which means that there is no file.
+            The path, or None if there is no file (the default).
         """
         return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
-        """Look up the job whose table has its labels.
+        """Look up the job whose table contains its labels.
 
         Args:
             name: The source's name.
@@ -146,7 +146,7 @@ class AnnotationSource(Kind):
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Check whether its labels are integers, for which every measure is defined. Other labels are at most 1.
+        """Check whether its labels are integers, for which all measures are defined. Other labels are at most 1.
 
         Args:
             catalogue: The definitions of all sources, keyed by name.
@@ -168,7 +168,7 @@ class AnnotationSource(Kind):
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, data: SourceData) -> float:
-        """Choose the divisor that scales its labels to 0 to 1 in combinations.
+        """Choose the divisor that scales its labels to between 0 and 1 in combinations.
 
         Args:
             data: The data from which it makes labels.
@@ -179,7 +179,7 @@ class AnnotationSource(Kind):
         return 1.0
 
     def labels(self, data: SourceData) -> "pl.DataFrame":
-        """Make the labels.
+        """Label the passages.
 
         Args:
             data: Passages, queries, judgements and the job's table.
@@ -203,36 +203,36 @@ class AnnotationSource(Kind):
         return pl.read_parquet(path)
 
     def measured_below(self, data: SourceData) -> int | None:
-        """Look up the cutoff from which measures have no value with its labels.
+        """Look up the cutoff from which on measures have no value with its labels.
 
         Args:
             data: The data from which it makes labels.
 
         Returns:
-            The cutoff k; None if measures have values at all cutoffs.
+            The cutoff k, or None if measures have values at all cutoffs.
         """
         return None
 
     def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
-        """Separate real labels from those that stand for a missing label.
+        """Separate real labels from those that stand for missing labels.
 
         Args:
             qrels: The dataset's judgements; columns qid, docno, label.
             made: The file with its job's table, if it has one.
 
         Returns:
-            The pairs with real labels, in columns qid and docno; None if all labels are real.
+            The pairs with real labels, in columns qid and docno, or None if all labels are real.
         """
         return None
 
     def gains(self, data: SourceData) -> "pl.DataFrame | None":
-        """Make the gains that nDCG uses instead of labels.
+        """Compute the gains that nDCG uses instead of labels.
 
         Args:
             data: The data from which it makes labels.
 
         Returns:
-            Columns qid, docno, gain; None if nDCG uses the labels.
+            Columns qid, docno, gain, or None if nDCG uses the labels themselves.
         """
         return None
 
@@ -245,7 +245,7 @@ class Graded(AnnotationSource):
     relevant: int | None = Field(
         None,
         ge=1,
-        description="The lowest grade that measures other than nDCG count as relevant; by default the dataset's "
+        description="The lowest grade that counts as relevant in measures other than nDCG; by default the dataset's "
         "lowest reference grade.",
     )
 
@@ -262,11 +262,11 @@ class ContinuousSource(AnnotationSource):
         gt=0,
         le=1,
         description="Labels of at least this value become 1 and others 0, so that every measure can be computed; "
-        "by default labels stay as they are.",
+        "by default they are used as they are.",
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether labels are integers, which is true for sources with a threshold."""
+        """Return whether labels are integers, which requires a threshold."""
         return self.threshold is not None
 
 
@@ -274,7 +274,7 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs for aggregating labels. These exclude k = 1, where an eRAG label equals P, its target."""
+    """Return the cutoffs for aggregating labels: all except k = 1, where an eRAG label equals P, its target."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 

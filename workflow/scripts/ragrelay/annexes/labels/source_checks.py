@@ -1,4 +1,4 @@
-"""Check annotation sources in a study's configuration against the grid and other sources."""
+"""Check a study's annotation sources against its grid and against one another."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from ragrelay.prompting.templates import load_template
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
-    """Raise InputError for a source of the grid that can't work; ``config`` has defaults, and its names are checked."""
+    """Raise InputError if one of the grid's sources can't work. ``config`` has defaults, and its names are checked."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         _check_source(name, study)
@@ -35,7 +35,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
 
 
 def _check_source(name: str, study: CheckedStudy) -> None:
-    """Raise InputError if the source, or a part of it, lacks gold answers, a judge or its kind's requirements."""
+    """Raise InputError if the source, or one of its parts, lacks gold answers, a judge or what its kind requires."""
     source, place = ANNOTATION_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:

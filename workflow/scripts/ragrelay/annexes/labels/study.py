@@ -33,10 +33,10 @@ TABLES = {
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """The page's settings on judges."""
+    """The settings for judges that the page uses."""
 
     least_kappa: float = 0.0
-    """The page warns of a kappa below this."""
+    """The page warns about a kappa below this."""
     random_sample: bool = False
     """Whether the configuration states that the queries with human labels are a random sample."""
     own: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """Return a table as written to files; its name is that result table from which it is gathered."""
+        """Return a table as written to files. Its name is that of the result table from which it is gathered."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property
@@ -76,7 +76,7 @@ class AnnotationStudy:
 
     @property
     def first(self) -> dict[str, Any]:
-        """Return the selection shown first: the largest k, the first reference set, utility, Kendall's tau."""
+        """Return the page's first selection: the largest k, the first reference set, utility, Kendall's tau."""
         k, references = self.table["k"].max(), self.table["references"][0]
         return {"k": k, "references": references, "quantity": "utility", "coefficient": "kendall"}
 
@@ -87,7 +87,7 @@ def read_annotations(
     trust: Mapping[str, Any] | None = None,
     checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """Read a study per scorer from the files for TABLES, and the files on costs and judge checks.
+    """Read a study per scorer, from the files for TABLES and the files on costs and judge checks.
 
     ``trust``: the fields of JudgeTrust.
     """

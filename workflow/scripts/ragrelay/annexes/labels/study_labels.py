@@ -1,4 +1,4 @@
-"""Label passages by all annotation sources of a dataset x generator x scorer, from the study's files."""
+"""Label passages with all annotation sources for a dataset x generator x scorer, from the study's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ def made_tables(
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
-    """Return the table of each source that has a job, among the sources ``names`` and their parts.
+    """Return the table of each source that has a job, for the sources ``names`` and their parts.
 
     ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
     """
@@ -62,9 +62,9 @@ class LabelMeasures:
     measures: Sequence[str]
     ks: Sequence[int]
     depth: int
-    """The number of ranks to label."""
+    """How many ranks to label."""
     lowest_grade: int
-    """The lowest label of the qrels that binary measures count."""
+    """The lowest label in the qrels that binary measures count as relevant."""
 
 
 def measure_labels(
@@ -74,7 +74,7 @@ def measure_labels(
     references: Sequence[str],
     wanted: LabelMeasures,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compute labels (LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
+    """Compute labels (LABELS) and values (values.SCHEMA) for the sources ``names`` in the catalogue ``annotations``.
 
     ``references``: the reference sets of P.
     """
@@ -106,9 +106,10 @@ def measure_labels(
 
 
 class Sources:
-    """The annotation sources of a dataset x generator x scorer.
+    """The annotation sources for a dataset x generator x scorer.
 
-    ``data`` is the same for all sources and lacks ``made`` and ``scaled``; ``made``: their jobs' tables, keyed by name.
+    ``data`` is shared by all sources and lacks ``made`` and ``scaled``; ``made``: the tables from the sources' jobs,
+    keyed by name.
     """
 
     def __init__(
@@ -117,20 +118,20 @@ class Sources:
         self.data, self.catalogue, self.made = data, catalogue, made
 
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
-        """Label by the sources ``names``: columns LABELS, every source with every reference set.
+        """Label with the sources ``names``: columns LABELS, every source with every reference set.
 
-        A query that a source can't label (no gold answer, no reference) has no rows. Combinations label the passages
-        that all their sources label, with the qrels' grades divided by the dataset's highest grade.
+        A query that a source can't label (no gold answer, no reference) has no rows. A combination labels the passages
+        that all its sources label, with the qrels' grades divided by the dataset's highest grade.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain); None if it uses the labels."""
+        """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain), or None if it uses the labels."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:
-        """Return the cutoff from which measures of the source ``name`` have no value; None without one."""
+        """Return the cutoff from which on measures have no value for the source ``name``, or None."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Gather a study's tables on annotation sources over datasets, retrievers and generators, for one scorer.
+"""Gather a scorer's tables on annotation sources over datasets, retrievers and generators.
 
 They include Table 1 of Salemi and Zamani, SIGIR 2024.
 """
@@ -25,18 +25,18 @@ TABLE_COLUMNS = {
     **CORRELATIONS,
     "best": boolean("whether no row with the same dataset, generator, retriever, k, references, quantity and "
                     "coefficient has a higher value"),
-    "holds": boolean("whether it is the best and leads every other source significantly (p_holm of leads < 0.05)"),
+    "holds": boolean("whether it is the best and leads every other source significantly (`p_holm` of leads < 0.05)"),
 }  # fmt: skip
-"""Columns of the table ``annotations`` of the report."""
+"""Columns of the report's table ``annotations``."""
 LEADS_COLUMNS = {
     **LEADS,
     **adjusted(),
-    "holds": boolean("whether p_holm is below 0.05"),
+    "holds": boolean("whether `p_holm` is below 0.05"),
 }
-"""Columns of the table ``annotation_leads`` of the report."""
+"""Columns of the report's table ``annotation_leads``."""
 
 TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
-"""Columns of the tables on judges, by the names of their files."""
+"""Columns of the tables on judges, keyed by file name."""
 
 
 def gather(
@@ -49,8 +49,8 @@ def gather(
 ) -> dict[str, pl.DataFrame]:
     """Gather a study's files into tables, keyed by the table's name in the report.
 
-    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if it is its column's
-    best and its lead holds after Holm's correction over dataset x retriever (see leads.with_holds).
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if it is the best of
+    its column and its lead is significant after Holm's correction over dataset x retriever (see leads.with_holds).
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

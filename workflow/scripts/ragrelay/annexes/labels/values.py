@@ -1,4 +1,4 @@
-"""Compute every ranking's retrieval measures per query, from every annotation source's labels."""
+"""Compute retrieval measures of every ranking, per query, from every annotation source's labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,9 +24,9 @@ def label_values(
     ks: Sequence[int],
     how: Mapping[str, How],
 ) -> pl.DataFrame:
-    """Measure each retriever's ranking (qid, docno, rank) by ``labels`` (study_labels.LABELS): columns SCHEMA.
+    """Measure each retriever's ranking (qid, docno, rank) with ``labels`` (study_labels.LABELS): columns SCHEMA.
 
-    ``how``: the way measures count each source's labels. A query that a source doesn't label has no rows for it.
+    ``how``: how measures count each source's labels. A query that a source doesn't label has no rows for it.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

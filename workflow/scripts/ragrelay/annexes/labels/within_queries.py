@@ -19,9 +19,9 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Correlate each source's measures with P over the retrievers of one query, by analysis.within: columns SCHEMA.
+    """Correlate each source's measures with P over the retrievers of a query, with analysis.within: columns SCHEMA.
 
-    ``values``: columns of values.SCHEMA; ``utility``: the utility table; only the ordering descending is used;
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which only the descending order is used;
     ``kinds``: the kind of each retriever. Sources that are ``constant`` within a query, and measures that a source's
     labels don't define, have a reason instead of r.
     """

@@ -1,1 +1,1 @@
-"""Read a finished study: tables as polars frames, the page's answers, the main figure. ``ragrelay.open`` opens one."""
+"""Read a finished study with ``ragrelay.open``: tables as polars frames, the page's answers and the main figure."""

@@ -1,4 +1,4 @@
-"""The annex that reads a study from Python."""
+"""The annex for reading a study from Python."""
 
 from ragrelay.base.annex import Annex
 

@@ -1,4 +1,4 @@
-"""Read a finished study: every table by name, the page's answers, and its main figure."""
+"""Read a finished study: every table by name, the page's answers and its main figure."""
 
 import functools
 import itertools
@@ -38,9 +38,7 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers in its order, each with ``topic``, ``question`` and ``sentence``. Notebooks display them as a
-    list.
-    """
+    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``. Notebooks display a list."""
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)

@@ -1,4 +1,4 @@
-"""Evaluate predictors further: where does the context help, how far off are their ranks, which is the best?"""
+"""Evaluate predictors further: where the context helps, how far off their ranks are, and which of them is best."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,7 +32,7 @@ TABLE = {
                       "queries"),
     "value": number("the statistic's value", "0 to 1"),
     **INTERVAL,
-    "chance": number("the value for a predictor without information", "0 to 1"),
+    "chance": number("the value expected for a predictor without information", "0 to 1"),
     "n": integer("queries with both values", "queries"),
     "p_value": number("two-sided p-value against chance, uncorrected; only for `auroc`"),
     "reason": REASON,
@@ -52,17 +52,17 @@ SARE_COLUMNS = {**STUDY_PART, **SARE}
 """Columns of prediction_sare.parquet."""
 COMPARED = {
     **PART,
-    "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
-    "role": text("`best`, or `measure`"),
+    "against": text("what the predictor is compared with: the cell's best predictor or the retrieval measure"),
+    "role": text("`best` or `measure`"),
     "rho": number(
         "Spearman's rho between the predictor and the target, with its sign reversed where lower values are better",
         "−1 to 1",
     ),
-    "against_rho": number("the same for the predictor or measure that it is compared with", "−1 to 1"),
-    "difference": number("the first rho minus the second"),
+    "against_rho": number("this rho for the predictor or measure in `against`", "−1 to 1"),
+    "difference": number("`rho` minus `against_rho`"),
     **INTERVAL,
     "p_value": number("two-sided p-value for a difference of 0, uncorrected"),
-    "n": integer("queries with all three values", "queries"),
+    "n": integer("queries with values of the target and of both predictors (or the measure)", "queries"),
     "reason": REASON,
 }
 COMPARED_SCHEMA = schema_of(COMPARED)
@@ -73,9 +73,10 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
 
-    AUROC (target `gain`): DeLong et al. (1988), with an interval of Student's t on the logit; p by Mann and Whitney.
-    sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance means
-    random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target and statistic.
+    AUROC (target `gain`) follows DeLong et al. (1988), with Student's t interval on the logit; p-values are Mann and
+    Whitney's. sMARE follows Faggioli et al. (Information Retrieval Journal 2022), with Student's t interval over
+    queries; chance means random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target
+    and statistic.
     """
     rows = []
     for cell in cells:
@@ -90,7 +91,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
-    """Return value, interval and p-value of the chance that a ``positive`` query has the larger ``x`` (ties: half)."""
+    """Return the probability that a ``positive`` query has the larger ``x`` (ties: half), with interval and p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -107,7 +108,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
 
 
 def smare(x: Array, y: Array) -> dict[str, object]:
-    """Return value, interval and chance level of the mean scaled distance of ranks."""
+    """Return the mean scaled distance between ranks, with its interval and chance level."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
     n, errors = len(x), sare(x, y)
@@ -117,7 +118,7 @@ def smare(x: Array, y: Array) -> dict[str, object]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Return each query's distance between its ranks by ``x`` and ``y``, over the number of queries; ties share one."""
+    """Return the distance of each query's ranks by ``x`` and ``y`` over the number of queries; ties share a rank."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
@@ -125,7 +126,8 @@ def sare(x: Array, y: Array) -> Array:
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Return a row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
 
-    sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; no row if that is undefined.
+    The value is the sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``. Where that is undefined,
+    there is no row.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
     for cell in cells:
@@ -144,11 +146,11 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Compare each predictor with its cell's best one, and with the retrieval measure: COMPARED_COLUMNS.
+    """Compare each predictor with the best one in its cell, and with the retrieval measure: COMPARED_COLUMNS.
 
-    Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are computed once. The
-    best is the predictor with the largest rho here, so its lead is partly chance: a significant difference after Holm's
-    correction is evidence against the other predictor, but never for the best.
+    Differences of rho are over the same queries and tested by a jackknife over them with Student's t; ranks are
+    computed once. The best predictor is the one with the largest rho here, so its lead is partly chance: a significant
+    difference after Holm's correction is evidence against the other predictor, but never for the best.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)
@@ -179,7 +181,7 @@ def _rho(x: Array, y: Array) -> float | None:
 
 
 def rho_difference(x: Array, z: Array, y: Array) -> dict[str, object]:
-    """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries that have all three."""
+    """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries with all three values."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}
     reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]

@@ -1,4 +1,4 @@
-"""Find each cell's best predictor, and compare it with the best of equally many on shuffled queries."""
+"""Find each cell's best predictor, and compare it with the best of equally many predictors on shuffled queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -19,12 +19,12 @@ QUERIES_AT_LEAST = 10
 """Minimum queries in a cell for a verdict."""
 KNOWN_AT_LEAST = 0.8
 CONTAIN_P0 = (GAIN, UTILITY)
-# Of columns of length 1, what is left of one by rounding.
+# What rounding leaves of a column of length 1 that is fully explained.
 CONSTANT_REST = 1e-9
 TABLE = {
     **PART,
     "n": integer("queries with the target", "queries"),
-    "n_predictors": integer("predictors with values for enough queries", "predictors"),
+    "n_predictors": integer("predictors that have values for enough queries", "predictors"),
     "rho": number(
         "Spearman's rho for the best predictor, with its sign reversed where lower values are better", "−1 to 1"
     ),
@@ -49,7 +49,7 @@ TABLE = {
         "−1 to 1",
     ),
     "p_given_p0": number("share of shuffles whose best partial rho is at least as large"),
-    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, like `p_holm`"),
+    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, as for `p_holm`"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -59,12 +59,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell and target.
 
-    The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), which accounts
-    for the choice of the best and for similar predictors. A query without a predictor's value gets its middle rank. The
+    The test compares the largest rho with the largest rho on shuffled targets (Westfall and Young 1993), which accounts
+    for choosing the best and for similar predictors. A query without a predictor's value gets the middle rank. The
     verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, for the
-    retrievers ``rankings``. Gain and utility contain P_0, with its noise over seeds: a predictor of the answer without
-    context follows them even if no context helps. For these targets, the predictor must also follow P given P_0
-    (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
+    retrievers ``rankings``. Gain and utility contain P_0 with its noise over seeds, so a predictor computed from the
+    zero-shot answer correlates with them even if no context helps. For these targets, the predictor must also correlate
+    with P given P_0 (``beyond_p0``), with the same correction; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -120,7 +120,9 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
-    """Return the predictor that best follows ``y`` (n,), given centred unit ``ranks`` (n, predictors), and chance."""
+    """Return the predictor that correlates best with ``y`` (n,) and chance, given centred unit ``ranks`` (n,
+    predictors).
+    """
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
@@ -140,9 +142,9 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
     """Return partial rho between a predictor (column ``place`` of ``ranks``) and P given P_0, and the chance level.
 
-    Residuals of ranks are from a regression on P_0's rank and its square, since ranks need not be linearly related. The
-    residuals of P are shuffled and fitted again (Freedman and Lane 1983). The best of all predictors counts, as in
-    ``best``.
+    Residuals of ranks come from a regression on P_0's rank and its square, because ranks need not be linearly related.
+    The residuals of P are shuffled and fitted again (Freedman and Lane 1983). The comparison is with the best of all
+    predictors, as in ``best``.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
@@ -159,11 +161,11 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 def rest_given(p0: Array) -> Callable[[Array], Array]:
     """Return unit residuals of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square.
 
-    They are 0 for a column that P_0 determines.
+    A column that P_0 determines has residuals of 0.
     """
     of_p0 = _unit(stats.rankdata(p0))
     basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
-    # A P_0 of two values has a square that its rank determines, and a constant one has neither.
+    # If P_0 has two values, its rank determines its square; if it is constant, both columns are 0.
     basis = basis[:, np.abs(np.diag(triangle)) > CONSTANT_REST]
 
     def left(columns: Array) -> Array:
@@ -175,7 +177,7 @@ def rest_given(p0: Array) -> Callable[[Array], Array]:
 
 
 def _ranks(x: Array) -> Array | None:
-    """Return centred ranks of length 1; None for a column that is constant or has too few values."""
+    """Return centred ranks of length 1, or None for a column that is constant or has too few values."""
     known = np.isfinite(x)
     if known.mean() < KNOWN_AT_LEAST or is_constant(x[known]):
         return None

@@ -1,4 +1,4 @@
-"""Gather the data for evaluating predictions: predictors and targets for the same queries, per cell."""
+"""Gather the data for evaluating predictions: predictors and targets for the same queries, by cell."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 
 P, UTILITY, GAIN = "p", "utility", "gain"
 TARGETS = (P, UTILITY, GAIN)
-"""P_k; (P_k - P_0) / P_0; P_k - P_0. The retrieval measure is a target too, under its own name."""
+"""P_k; (P_k - P_0) / P_0; P_k - P_0. The retrieval measure is also a target, under its own name."""
 PREDICTOR = text("the predictor's name")
 TARGET = text("the target: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the retrieval measure at k")
 PART = {**CELL_COLUMNS, "target": TARGET, "predictor": PREDICTOR}
@@ -28,7 +28,7 @@ KEYS = [*CELL_COLUMNS, "target"]
 class PredictedCell:
     """A cell: ``names`` (retriever, ordering, k, references) and ``qids`` (n,).
 
-    ``predictors`` and ``targets`` by name, (n,) each, NaN if a query has no value.
+    ``predictors`` and ``targets`` are keyed by name, (n,) each, with NaN if a query has no value.
     """
 
     names: Mapping[str, str | int]
@@ -47,8 +47,8 @@ class PredictedCell:
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
     """Return predictors by name, with the sign reversed if a smaller value predicts a larger ``target``.
 
-    The more certain a generator is without a context, the less a context can add: for gain and utility, predictors of
-    answers without context are reversed.
+    The more certain a generator is without a context, the less a context can add: for gain and utility, predictors from
+    zero-shot answers are reversed.
     """
     turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):
@@ -57,12 +57,12 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Return the stage of each predictor, in the order of the stages. ``names``: predictors named after a scorer."""
+    """Return each predictor's stage, in the order of the stages. ``names``: predictors named after a scorer."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
-    """Return the ordering whose cells are evaluated: descending if the study has it, else its first.
+    """Return the ordering whose cells are evaluated: descending if the study has it, otherwise its first.
 
     Raises InputError if there is none because all answers with passages are missing.
     """
@@ -74,7 +74,7 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield the cells of one ordering, of each retriever, k and reference set that is not unseen.
+    """Yield the cells of one ordering, for each retriever, k and reference set, without the unseen sets.
 
     ``predictions`` and ``retrieval``: tables by retriever; ``utility``: the utility table.
     """

@@ -21,7 +21,7 @@ def rerankers(prediction: PredictionSettings) -> list[str]:
 
 
 def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
-    """Return the file with the quality of ``dataset``'s passages; None if there is none."""
+    """Return the file with the quality of ``dataset``'s passages, or None if there is none."""
     path = prediction.passage_quality
     return path and file_of(path, dataset)
 

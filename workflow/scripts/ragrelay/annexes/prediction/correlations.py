@@ -1,4 +1,4 @@
-"""Correlate predictors with targets: over queries, given P_0, and over the contexts of one query."""
+"""Correlate predictors with targets over queries, given P_0, and over the contexts of one query."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,11 +13,11 @@ from ragrelay.base.vocabulary.columns import CELL_COLUMNS, STUDY_PART, adjusted,
 from ragrelay.base.vocabulary.names import UNSEEN
 
 RESAMPLES_AT_MOST = 2_000
-"""Number of resamples and permutations for each of the many correlations of predictors."""
+"""Maximum resamples and permutations for each of the many correlations with predictors."""
 FAMILY = (*KEYS, "coefficient")
 LEFT_OUT = ("measure", "subset", *CELL_COLUMNS)
 TABLE = {**PART, **{n: c for n, c in correlation.TABLE.items() if n not in (*LEFT_OUT, "n_null", "n_unmeasured")}}
-TABLE["value"] = TABLE["value"]._replace(about="correlation over queries of the predictor with the target")
+TABLE["value"] = TABLE["value"]._replace(about="correlation over queries between the predictor and the target")
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(correlation.P_VALUES)}
 """Columns of prediction_correlation.csv."""
@@ -35,8 +35,8 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and coefficient.
 
-    Value, interval and tests as in analysis.correlation; p-values also after Holm's correction over the predictors of a
-    cell, target and coefficient.
+    Value, interval and tests are those of analysis.correlation. P-values also come with Holm's correction over the
+    predictors of a cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
     for cell in cells:
@@ -61,7 +61,7 @@ def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return partial correlations of predictors and P given P_0, per cell: GIVEN_P0 without the part of the study."""
+    """Return partial correlations of predictors and P given P_0, by cell: GIVEN_P0 without the part of the study."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))
@@ -73,10 +73,10 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
 def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlate predictors with P over the contexts of one query: WITHIN without the part of the
-    study.
+    """Correlate predictors with P over the contexts of one query: WITHIN without the part of the study.
 
-    Only predictors that depend on the retriever count: none before retrieval, and none of answers without context.
+    This only includes predictors that depend on the retriever, not those computed before retrieval or from zero-shot
+    answers.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(

@@ -26,9 +26,9 @@ SHARES = tuple(tenth / 10 for tenth in range(11))
 ENSEMBLE = "ridge, before generation"
 CURVE = {
     **CELL_COLUMNS,
-    "predictor": text("the criterion that sorts the queries: a predictor, `ridge, before generation` (predicts the "
-                      "gain, without the query itself), `oracle` (the gain) or `chance`"),
-    "share": number("share of queries that use their context, beginning with the best predictions", "0 to 1"),
+    "predictor": text("what the queries are sorted by: a predictor, `ridge, before generation` (gain predicted by a "
+                      "regression on other queries), `oracle` (the gain itself) or `chance`"),
+    "share": number("share of queries that use their context, starting with the best predictions", "0 to 1"),
     "mean_p": number("mean P over all queries; those without context count with P₀", "the scorer's"),
     **INTERVAL,
     "n": integer("queries", "queries"),
@@ -38,20 +38,20 @@ CURVE_COLUMNS = {**STUDY_PART, **CURVE}
 """Columns of prediction_curve.csv."""
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
-    "choice": text("`context or none`, `k` or `retriever`: the choice for each query"),
-    "retriever": CELL_COLUMNS["retriever"]._replace(about="the retriever's name; empty if it is chosen"),
+    "choice": text("what is chosen for each query: `context or none`, `k` or `retriever`"),
+    "retriever": CELL_COLUMNS["retriever"]._replace(about="the retriever's name; empty if the retriever is chosen"),
     "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty if k is chosen"),
     "ordering": CELL_COLUMNS["ordering"],
     "references": CELL_COLUMNS["references"],
-    "policy": text("`predicted`: the option with the best prediction, by a ridge regression without the query; `always "
-                   "…` and `never`: the same for all; `oracle`: each query's best option"),
+    "policy": text("`predicted`: the option with the best prediction from a ridge regression on other queries; `always "
+                   "…` and `never`: the same option for all queries; `oracle`: each query's best option"),
     "mean_p": number("mean P over queries", "the scorer's"),
     "regret": number("the oracle's mean P minus the policy's", "the scorer's"),
     **INTERVAL,
     "better_than_fixed": number("mean P with the predicted option minus mean P with the best fixed option", "the "
                                                                                                             "scorer's"),
-    "fixed_low": number("lower end of its 95% interval"),
-    "fixed_high": number("upper end of its 95% interval"),
+    "fixed_low": number("lower end of that difference's 95% interval"),
+    "fixed_high": number("upper end of that difference's 95% interval"),
     "fixed_p": number("two-sided p-value for a difference of 0"),
     "n": integer("queries", "queries"),
     "reason": REASON,
@@ -65,8 +65,8 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Return the curves of selective retrieval: CURVE_COLUMNS without the part of the study.
 
-    Intervals are for mean P, by Student's t and Hall's test (analysis.mean_tests). Chance is the line between never and
-    always using the context. Queries with equal predictions are in the order of their ids.
+    Intervals are for mean P, by Student's t and Hall's test (analysis.mean_tests). Chance is the straight line between
+    never and always using the context. Queries with equal predictions are sorted by id.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
@@ -105,7 +105,7 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """Return the regret of each policy against the oracle, and of prediction against the best fixed option.
 
-    Columns POLICIES_COLUMNS. Predictions are ridge regressions of P (for a context or none, of the gain) on the
+    Columns: POLICIES_COLUMNS. Predictions come from ridge regressions of P (of the gain, for a context or none) on the
     predictors before generation, fitted on other folds of the queries. The fixed option is the best one on the same
     queries, which favours it.
     """
@@ -169,7 +169,10 @@ def _too_few(x: Array, known: np.ndarray) -> str | None:
 def _regrets(
     names: Mapping[str, object], options: Array, fixed: Sequence[str], chosen: np.ndarray
 ) -> Iterator[dict[str, object]]:
-    """Return regrets. ``options``: P by query and option; ``fixed``: names of fixed options; ``chosen``: predicted."""
+    """Return regrets.
+
+    ``options``: P by query and option; ``fixed``: names of fixed options; ``chosen``: predicted options.
+    """
     oracle, n = options.max(axis=1), len(options)
     best = options[:, int(options.mean(axis=0).argmax())]
     predicted = options[np.arange(n), chosen]

@@ -1,4 +1,4 @@
-"""Combine predictors by regression, and evaluate them by nested cross-validation on queries not used in any fit."""
+"""Combine predictors by regression, and evaluate the regressions by nested cross-validation over queries."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,14 +22,14 @@ from ragrelay.base.vocabulary.columns import INTERVAL, REASON, STUDY_PART, integ
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
-"""Minimum queries in a cell for folds within folds."""
+"""Minimum queries in a cell for nested folds."""
 PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
 TAIL = ALPHA / 2
-# Bound on a correlation, since Fisher's z of a larger one is infinite except for rounding.
+# Correlations are bounded, because larger ones have an infinite Fisher's z, except for rounding.
 LARGEST_R = 1 - 1e-12
 UNTESTED = "no test: permutations through its fits take too long"
 KNOWN_AT_LEAST = 0.8
-"""A predictor is used if this share of the queries has a value."""
+"""A predictor is used if it has a value for at least this share of the queries."""
 PENALTIES = tuple(10.0**power for power in range(-1, 5))
 ROUNDS = (10, 40)
 SINGLE, RIDGE, LOG, BOOSTING = "best single", "ridge", "ridge of logs", "gradient boosting"
@@ -37,24 +37,24 @@ PRE, POST = "before generation", "after generation"
 TABLE = {
     **{name: column for name, column in PART.items() if name != "predictor"},
     "known": text("`before generation`: predictors that don't need the answer with context; `after generation`: all"),
-    "model": text("`best single`: the predictor with the largest |rho| on the fitted queries; `ridge`; `ridge of "
+    "model": text("`best single`: the predictor with the largest |rho| on the training queries; `ridge`; `ridge of "
                   "logs`: a ridge on sign(x) · ln(1 + |x|); `gradient boosting`"),
     "n": integer("queries", "queries"),
     "n_predictors": integer("predictors in the regression", "predictors"),
-    "rho": number("Spearman's rho over queries between the target and its prediction, which is made without the query "
-        "itself", "−1 to 1"),
+    "rho": number("Spearman's rho over queries between the target and its prediction from a model fitted on other "
+        "queries", "−1 to 1"),
     **INTERVAL,
     "p_value": number("two-sided p-value of the hypothesis that predictors carry no information, from repeating the "
         "complete cross-validation with permuted targets, uncorrected; empty for `gradient boosting`"),
-    "r_squared": number("1 − (squared error / squared error of predicting the fitted queries' mean)"),
+    "r_squared": number("1 − (squared error / squared error of predicting the training queries' mean)"),
     "reason": REASON,
-    "given_p0": number("for `gain`: partial rho between that prediction and P, given P₀", "−1 to 1"),
+    "given_p0": number("for `gain`: partial rho between the prediction and P, given P₀", "−1 to 1"),
     "p_given_p0": number("one-sided p-value of the hypothesis that predictors carry no information about P beyond P₀, "
         "from repeating the complete cross-validation with permuted residuals of P given P₀, uncorrected"),
-    "rho_with_p": number("for `gain`: Spearman's rho between that prediction and P", "−1 to 1"),
+    "rho_with_p": number("for `gain`: Spearman's rho between the prediction and P", "−1 to 1"),
     "p_with_p": number("one-sided p-value of `rho_with_p`, uncorrected"),
-    "verdict": text("`worth using`: rho is above 0 with p < 0.05, and for `gain` `p_given_p0` and `p_with_p` < 0.05 "
-                    "too; `not beyond P₀`: only the first condition holds; `undecided`; empty without a test"),
+    "verdict": text("`worth using`: rho is above 0 with p < 0.05 and, for `gain`, `p_given_p0` and `p_with_p` are also "
+                    "below 0.05; `not beyond P₀`: only the first condition holds; `undecided`; empty without a test"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -70,17 +70,17 @@ class Fitted:
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed. COLUMNWISE ones take targets (n, m)."""
+"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed; if COLUMNWISE, of targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
-    """Assign n queries to folds, and return a mask (n,) per fold."""
+    """Assign n queries to folds, and return a mask (n,) for each fold."""
     order = np.random.default_rng([seed, n]).permutation(n) % count
     return [order == fold for fold in range(count)]
 
 
 def best_single(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a line on the predictor with the largest |rho| in the fitted queries."""
+    """Fit a line on the predictor with the largest |rho| over the training queries."""
     filled = _filled(x, x)
     if y.ndim == 2:
         return _best_singles(filled, x, y)
@@ -117,7 +117,7 @@ def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def boosting(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit gradient boosting of shallow trees, their number chosen by cross-validation within the fitted queries."""
+    """Fit gradient boosting of shallow trees; their number comes from cross-validation within the training queries."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from threadpoolctl import threadpool_limits
 
@@ -128,7 +128,7 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
         )  # fmt: skip
         return model.fit(rows, target).predict
 
-    # With few queries, threads cost more time than they save.
+    # With few queries, threads take more time than they save.
     with threadpool_limits(1):
         errors = dict.fromkeys(ROUNDS, 0.0)
         for tested in folds(len(y), INNER_FOLDS, seed + 1):
@@ -139,11 +139,11 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
 
 MODELS: Mapping[str, Model] = {SINGLE: best_single, RIDGE: ridge, LOG: ridge_of_logs, BOOSTING: boosting}
 COLUMNWISE = (SINGLE, RIDGE, LOG)
-"""Models that fit many targets at once, which a thousand permutations need."""
+"""Models that fit many targets at once, as a thousand permutations require."""
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Predict each query, in the shape of y, by a model fitted on the other folds."""
+    """Predict each query, in the shape of ``y``, with a model fitted on the other folds."""
     predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
@@ -151,20 +151,20 @@ def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a model that predicts the mean target of the fitted queries."""
+    """Fit a model that predicts the training queries' mean target."""
     return Fitted(lambda rows: np.broadcast_to(y.mean(axis=0), (len(rows), *y.shape[1:])))
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Return predictions of out_of_fold, each minus the mean target of the queries on which its model was fitted.
+    """Return out_of_fold's predictions, each minus the mean target of the queries that its model was fitted on.
 
-    That mean falls as the tested queries rise, so that otherwise noise has a rho below 0.
+    That mean is lower if the tested queries' targets are higher, so without this step noise would have a rho below 0.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return names and columns (n, predictors) of the predictors used before or after generation."""
+    """Return names and columns (n, predictors) of the predictors that can be used before or after generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -179,8 +179,8 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell, target (`p`, `gain`), model and known stage.
 
-    p-value and interval as in ``judged``, those given P_0 as in ``beyond``; gradient boosting has none, since its fits
-    take too long.
+    P-value and interval are those of ``judged``, and given P_0 those of ``beyond``. Gradient boosting has none, because
+    its fits take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -210,14 +210,14 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
-    """Return rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
+    """Return rho of out-of-fold predictions and the target, its interval and p-value, and R squared; or the reason.
 
-    Two queries' predictions share fitted queries, so rho varies more than for independent pairs. The target is
+    Predictions of two queries share training queries, so rho varies more than for independent pairs. The target is
     therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
-    p-value is twice the smaller share of rhos, including this one, that are as large, or as small. It is exact if the
-    predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5% quantiles of these
-    rhos (Hall's) or the jackknife's over queries, whichever is wider at either end, so that it excludes 0 only if p <
-    0.05. With 0 permutations there is no interval and no p-value.
+    p-value is twice the smaller share of rhos, including this one, that are at least as large, or at least as small. It
+    is exact if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5%
+    quantiles of these rhos (Hall's) or the jackknife over queries, whichever is wider at either end, so that it
+    excludes 0 only if p < 0.05. With 0 permutations there is neither an interval nor a p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -238,7 +238,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
     chance = permuted_rhos(model, x, y, seed, permutations)
     share = (1 + min((chance >= rho - ROUNDING).sum(), (chance <= rho + ROUNDING).sum())) / (1 + permutations)
     z = np.arctanh(np.clip(rho, -LARGEST_R, LARGEST_R))
-    # The outermost rhos whose p-value is not below 5%.
+    # The outermost rhos whose p-value isn't below 5%.
     place = int(np.ceil(TAIL * (1 + permutations))) - 1
     low, high = z - np.sort(np.arctanh(np.clip(chance, -LARGEST_R, LARGEST_R)))[[-place, place - 1]]
     features = pearson_features([(stats.rankdata(predicted), stats.rankdata(y))])
@@ -249,7 +249,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
 
 def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
-    """Return rhos of ``judged`` under permuted targets: (permutations,), for a model that takes targets (n, m)."""
+    """Return the rhos of ``judged`` for permuted targets: (permutations,), for a model that fits targets (n, m)."""
 
     def rhos(targets: Array) -> Array:
         predicted = centred_out_of_fold(model, x, targets, seed)
@@ -260,14 +260,14 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 
 
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
-    """Test whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or only P_0.
+    """Test whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) correlate with ``p`` given ``p0``.
 
-    The gain contains P_0 with its noise: predictions that follow that noise follow the gain even if contexts add
-    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond_p0. The residuals of P on P_0 and its
-    square are permuted ``permutations`` times, and the resulting predictions of the gain are fitted again (Freedman and
-    Lane 1983); p_given_p0 is the share of partial rhos, including this one, that are as large. That is not enough: if
-    P_0 is a noisy sign of how easy a query is, predictors of ease tell more about P than P_0 does, and help to predict
-    its noise. Such predictions of the gain do not rise with P itself, which rho_with_p and p_with_p (Student's t) test.
+    The gain contains P_0 with its noise: predictions of that noise correlate with the gain even if contexts add
+    nothing. given_p0 is the partial rho between predictions and P, as in best.beyond_p0. The residuals of P on P_0 and
+    its square are permuted ``permutations`` times, and the resulting gains are predicted anew (Freedman and Lane 1983);
+    p_given_p0 is the share of partial rhos, including this one, that are at least as large. That isn't enough: if P_0
+    is a noisy sign of how easy a query is, predictors of ease say more about P than P_0 does, and help to predict its
+    noise. Such predictions of the gain don't rise with P itself, which rho_with_p and p_with_p (Student's t) test.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])
@@ -292,7 +292,7 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
 
 
 def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permutations: int) -> Array:
-    """Return ``statistic`` (m,) of columns (n, m) that are permutations of ``y``: (permutations,)."""
+    """Return ``statistic`` (m,) for columns (n, m) that are permutations of ``y``: (permutations,)."""
     random, values = np.random.default_rng([seed, len(y)]), []
     for start in range(0, permutations, PERMUTED_AT_ONCE):
         count = min(PERMUTED_AT_ONCE, permutations - start)
@@ -301,14 +301,14 @@ def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permu
 
 
 def _unit(ranks: Array) -> Array:
-    """Return columns of ranks, centred and of length 1; 0 if all ranks are equal."""
+    """Return ranks as columns that are centred and of length 1, or 0 if all ranks are equal."""
     centred: Array = ranks - ranks.mean(axis=0)
     length = np.sqrt((centred**2).sum(axis=0))
     return centred / np.where(length > ROUNDING, length, 1.0)
 
 
 class _Scaled:
-    """Fills missing values with the fitted rows' medians, and standardises columns as in the fitted rows."""
+    """Fills missing values with the training rows' medians, and standardises columns as in these rows."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = rows
@@ -322,7 +322,7 @@ class _Scaled:
 
 
 def _filled(rows: Array, fitted: Array) -> Array:
-    """Fill missing values of ``rows`` with the medians of ``fitted``, or 0 if these have none."""
+    """Fill missing values of ``rows`` with the medians of ``fitted``, or with 0 if there is no median."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         medians = np.nan_to_num(np.nanmedian(fitted, axis=0))

@@ -1,4 +1,4 @@
-"""Compute all tables on predictions' quality for a dataset, generator and scorer."""
+"""Compute all tables on the quality of predictions for a dataset, generator and scorer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,17 +30,17 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Return result tables, keyed by name, and ``sare``, without the part of the study.
+    """Return the result tables, keyed by name, and ``sare``, without the part of the study.
 
-    ``predictions`` and ``retrieval``: files by retriever; ``kinds``: the kind of each retriever; ``rankings``: the
-    retrievers that don't use the judgements. ``measure``: the retrieval measure, a target too.
+    ``predictions`` and ``retrieval``: files by retriever; ``kinds``: each retriever's kind; ``rankings``: the
+    retrievers that don't use the judgements; ``measure``: the retrieval measure, which is also a target.
     """
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
     scored = pl.read_parquet(utility)
     measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
     ordering = evaluated_ordering(scored.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())
     cells = list(predicted_cells(tables, scored, measures, measure))
-    # Only one reference set, since regressions take long and differ little between sets.
+    # One reference set is enough, since regressions take long and differ little between sets.
     first = [cell for cell in cells if cell.names["references"] == cells[0].names["references"]]
     return {
         "prediction_best": best_predictors(cells, rankings, RESAMPLES_AT_MOST, seed),

@@ -5,18 +5,18 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 # fmt: off
 left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
-    "number of context passages that the quality file lacks")
+    "number of passages in contexts that the quality file lacks")
 terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
-    "receipt for the corpus's word statistics, which are in the cache")
+    "receipt for the corpus's word statistics, which the cache stores")
 context_likelihoods = ScoreContexts.made["table"]
 reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
     "scores of the contexts' passages from a reranker's model", "ragrelay.annexes.prediction.stage_columns:RERANKED")
 agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
-    "agreement between the answers over seeds, by a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
+    "agreement between answers over seeds, by a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
 predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
     "the predictors of utility and answer quality", "ragrelay.annexes.prediction.table:COLUMNS")
 prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",
-    "how many ranks each predictor is off for each query, at the largest k",
+    "each predictor's rank error for each query, at the largest k",
     "ragrelay.annexes.prediction.accuracy:SARE_COLUMNS")
-predict_report = StudyFile("report/predict.html", "report_predictions", "the predictions' page")
+predict_report = StudyFile("report/predict.html", "report_predictions", "the page on predictions")
 # fmt: on

@@ -1,4 +1,4 @@
-"""Run the job that makes predictions for a retriever and generator."""
+"""Compute the predictions for a retriever and generator."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,10 +41,10 @@ def predict_utility(
 ) -> pl.DataFrame:
     """Return the prediction table.
 
-    ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and those of
-    model_scores; ``consistency``: files by scorer. ``answers``: files of the retriever and of zero-shot; ``contexts``:
-    all orderings and k. ``dense``: the definition and the index of the retriever whose vectors are used, or None.
-    ``shown``: files with the contexts of imported answers.
+    ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and the files of
+    model_scores; ``consistency``: files by scorer; ``answers``: files of the retriever and of zero-shot; ``contexts``:
+    all orderings and k; ``dense``: definition and index of the retriever whose vectors are used, or None; ``shown``:
+    files with the contexts of imported answers.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])

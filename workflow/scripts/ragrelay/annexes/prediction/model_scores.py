@@ -1,4 +1,4 @@
-"""Read models' context scores from other jobs' tables."""
+"""Read models' scores of contexts from other jobs' tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,18 +12,21 @@ from ragrelay.base.io.parquet_files import read_parquet
 
 LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
 """Names of passage scores: log-probability per token after the query, a reranker's score, BERT-QPP's cross-encoder
-score, a judge's labels, and the quality from a file."""
+score, a judge's label, and the quality from a file."""
 OF_PASSAGES = (JUDGE, QUALITY)
-"""Scores that a passage keeps, whichever text of it is shown."""
+"""Scores that don't depend on which text of a passage is shown."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""The data that a quality file should have, and the name for missing data."""
+"""The data that a quality file should contain, and the name for the count of missing data."""
 Scores = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
-    ``consistencies`` of answers, keyed by scorer, then by ordering and k."""
+    """Scores by qid.
+
+    ``passages``: scores of the context's passages by name, best passage first; ``wholes``: scores of complete contexts
+    by k; ``consistencies``: of answers, keyed by scorer, then by ordering and k.
+    """
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
     wholes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -33,9 +36,9 @@ class ModelScores:
 def model_scores(
     contexts: pl.DataFrame, files: Mapping[str, str | Path], consistency: Mapping[str, str | Path]
 ) -> ModelScores:
-    """Return the scores of ``contexts`` (qid, rank, docno) from the existing ``files``.
+    """Return the scores of ``contexts`` (qid, rank, docno) from ``files``, which must exist.
 
-    These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``consistency``: files by scorer.
+    ``files``: any of likelihoods, reranker, cross_encoder, judge, quality; ``consistency``: files by scorer.
     """
     by_name = {}
     wholes: dict[str, dict[int, float]] = {}
@@ -71,7 +74,8 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
     """Return the count (what, count, of) of passages without a quality in the file ``path``.
 
     ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank
-    belongs to an answer's own context. Raises as read_quality does, and if the file has none of these passages.
+    belongs to an imported answer's context. Raises InputError as read_quality does, and if the file has none of these
+    passages.
     """
     quality = read_quality(path)
     needed = pl.concat(
@@ -85,10 +89,10 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
 
 
 def read_quality(path: Path) -> pl.DataFrame:
-    """Read docno, quality from a Parquet file; quality is null for a passage without one.
+    """Read docno and quality from a Parquet file; quality is null for a passage without one.
 
-    Raises InputError if it isn't a Parquet file or has no row, a docno is null or repeated, or a quality isn't a finite
-    number.
+    Raises InputError if it isn't a Parquet file or has no rows, if a docno is null or duplicated, or if a quality isn't
+    a finite number.
     """
     table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))
     if not table.schema[QUALITY].is_numeric():

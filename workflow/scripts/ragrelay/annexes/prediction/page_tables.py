@@ -1,4 +1,4 @@
-"""Lay out the page's prediction tables."""
+"""Build the page's prediction tables."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Define the base class for predictors: one number per query, or per query and context, made without judgements."""
+"""Define the base class for predictors: one number per query, or per query and context, computed without judgements."""
 
 import functools
 import importlib
@@ -16,14 +16,14 @@ BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
     "before retrieval", "after retrieval", "before the answer", "after the answer",
 )  # fmt: skip
 STAGES = (BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER)
-"""The stages after which a predictor can be computed, in order."""
+"""The stages at which predictors can be computed, in order."""
 PACKAGE = "ragrelay.annexes.prediction.predictors"
 
 
 class Predictor(ABC):
     """Base class for predictors: one number per query.
 
-    The first paragraph of a subclass's docstring says its formula, the second its source.
+    A subclass's docstring gives its formula in the first paragraph and its source in the second.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Predictor(ABC):
 
     @classmethod
     def instances(cls, named: Mapping[str, object]) -> Iterator["Predictor"]:
-        """Make the predictors that this class stands for in a study.
+        """Create the predictors that this class provides in a study.
 
         Args:
-            named: Names in the study that complete predictors' names.
+            named: Names from the study that become part of predictors' names.
 
         Returns:
             One predictor, unless the class uses ``named``.
@@ -67,7 +67,7 @@ class Predictor(ABC):
 
 
 def predictor_modules() -> list[str]:
-    """Return the modules of predictors: ragrelay's in alphabetical order, then the other packages'."""
+    """Return the modules of predictors: ragrelay's in alphabetical order, then those of other packages."""
     own = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__))
     return [*(f"{PACKAGE}.{name}" for name in own), *sorted(extensions("Predictor").values())]
 
@@ -83,12 +83,12 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Return the study's predictors. ``named``: names that complete predictors' names (see ``Predictor.instances``)."""
+    """Return the study's predictors. ``named``: names that complete predictors' names (``Predictor.instances``)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
-    """Return the value, or the reason why there is none."""
+    """Return the value, or the reason why there isn't one."""
     try:
         value = float(predictor.value(subject))
     except UndefinedError as undefined:

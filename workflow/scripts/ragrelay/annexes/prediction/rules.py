@@ -1,4 +1,4 @@
-"""Give rules what they need of prediction: the inputs of predictors, and the retriever whose vectors they use."""
+"""Give rules what they need for prediction: the predictors' inputs, and the retriever whose vectors they use."""
 
 import functools
 import itertools
@@ -20,7 +20,7 @@ from ragrelay.execution.study.wildcards import OfJob, Wildcards
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """Tables of predictions, by name."""
 PREDICTOR_MODULES = predictor_modules()
-"""All modules of predictors. They all count as code of a job, which imports every one of them."""
+"""All modules of predictors. They all count as a job's code, because it imports them."""
 
 
 class Prediction:
@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return a function from wildcards to ``patterns`` of all datasets."""
+        """Return a function from wildcards to ``patterns`` for all datasets."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -45,18 +45,18 @@ class Prediction:
         ]
 
     def vector_source(self, retriever: str) -> str | None:
-        """Return the retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
+        """Return the retriever whose dense vectors ``retriever`` uses: itself, the grid's first dense one, or None."""
         names: list[str] = self.study.grid.retrievers
         dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
         return retriever if retriever in dense else next(iter(dense), None)
 
     def vector_definition(self, wildcards: Wildcards) -> dict[str, object] | None:
-        """Return the definition of the retriever whose vectors a job uses; None if there is none."""
+        """Return the definition of the retriever whose vectors a job uses, or None."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
 
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipt of the index with the vectors that a job uses; none if there is none."""
+        """Return the receipt of the index with the vectors that a job uses; empty if there is none."""
         source = self.vector_source(wildcards.retriever)
         index = self.study.retrieval.kind(source).index_definition() if source else None
         return [self.study.retrieval.index_receipt(wildcards.dataset, index)] if index else []
@@ -67,12 +67,12 @@ class Prediction:
         return self.study.downloads.receipts("retrievers", source) if source else []
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the contexts of imported answers; none for others, whose contexts are the first k passages."""
+        """Return the contexts of imported answers; empty for other answers, whose contexts are the first k passages."""
         imported = wildcards.generator in self.study.generation.imported
         return study_files.imported_contexts.each(self.study.contexts if imported else [])
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the judge's labels for a job's generator; none if predictors use no judge."""
+        """Return the judge's labels for a job's generator; empty if no predictor uses a judge."""
         judge = self.asked_for.judge
         if judge is None:
             return []
@@ -80,18 +80,18 @@ class Prediction:
         return [label_files.labels_by_judge.at(**names)]
 
     def quality_file_of(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the file with the quality of a dataset's passages; none if the configuration has none."""
+        """Return the file with the quality of a dataset's passages; empty if none is configured."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the files with passages of the contexts of all retrievers and of imported answers."""
+        """Return the files with the passages of all retrievers' contexts and of imported answers' contexts."""
         own = [study_files.imported_passages.at(generator=name) for name in self.study.generation.imported]
         made = [study_files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
     def given(self) -> dict[str, object]:
-        """Optional inputs of predictors; those that the study lacks are empty."""
+        """Optional inputs of predictors; empty if the study lacks them."""
         likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
         chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
         return {
@@ -106,7 +106,7 @@ class Prediction:
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """Params of every job of predictors."""
+        """Params that every job of predictors has."""
         return {
             "patterns": {
                 "answers": study_files.answers,
@@ -119,6 +119,6 @@ class Prediction:
         }
 
     def results(self, reported: Reported) -> list[str]:
-        """Return the page of predictions, its figures and tables."""
+        """Return the page of predictions with its figures and tables."""
         figures = reported.paths(reported.outputs("prediction", "figure"), self.study.sections)
         return [files.predict_report, *figures, *itertools.chain(*self.tables.values())]

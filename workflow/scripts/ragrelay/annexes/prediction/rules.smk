@@ -16,7 +16,7 @@ wildcard_constraints:
 
 
 rule count_terms:
-    """Count the words of the corpus, for predictors."""
+    """Count the corpus's words, for predictors."""
     input:
         passages=of_job(collection.passage_files),
         fetched=downloads.receipts_of("dataset"),
@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Check that a file of passage quality covers the contexts."""
+    """Count passages in contexts that a passage quality file lacks."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,
@@ -163,7 +163,7 @@ rule evaluate_predictions:
 
 
 rule transfer_predictions:
-    """Test predictors that are fitted on other datasets."""
+    """Test predictors that were fitted on other datasets."""
     input:
         predictions=prediction.each_dataset(prediction_files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),

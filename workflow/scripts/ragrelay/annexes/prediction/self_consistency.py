@@ -1,4 +1,4 @@
-"""Compute the self-consistency of answers: how alike those of several seeds are, by one of the study's scorers."""
+"""Compute the self-consistency of answers: how similar those of several seeds are, by one of the study's scorers."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -25,7 +25,7 @@ AT_ONCE = 2_000
 
 
 def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threads: int) -> pl.DataFrame:
-    """Score the answers of every two seeds with the scorer of ``definition``: columns SCHEMA.
+    """Score each pair of seeds' answers with the scorer in ``definition``: columns SCHEMA.
 
     Prompts with fewer than two seeds are left out.
     """
@@ -35,14 +35,14 @@ def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threa
     consistencies: list[float] = []
     for part in prompts.iter_slices(AT_ONCE):
         texts = part["answer"].list.eval(pl.element().str.normalize("NFC")).to_list()
-        # Scorers keep references in a folder, which nothing else needs here.
+        # Scorers keep their references in a folder, which nothing else needs here.
         with TemporaryDirectory() as folder:
             consistencies += _means(make_scorer(definition, Path(folder), threads), texts)
     return prompts.with_columns(agreement=pl.Series(consistencies, dtype=pl.Float64)).select(*SCHEMA)
 
 
 def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
-    """Return the mean over the pairs of each group of answers; the later answer of a pair is the reference."""
+    """Return the mean over the pairs in each group of answers; a pair's later answer is the reference."""
     measure.prepare(list(dict.fromkeys(text for group in answers for text in group)))
     scores = measure.score([Task(group, group) for group in answers])
     pairs = [list(combinations(range(len(group)), 2)) for group in answers]

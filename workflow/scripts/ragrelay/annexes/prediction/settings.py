@@ -1,4 +1,4 @@
-"""Declare the predictors' keys."""
+"""Declare the keys for predictors."""
 
 from typing import Annotated
 
@@ -13,17 +13,19 @@ class PredictionSettings(Settings):
     score_depth: int = Field(
         100,
         ge=2,
-        description="Number of top results whose scores NQC, SMV, RSD and the largest standard deviation use.",
+        description="Number of top results whose scores are used by NQC, SMV, RSD and the largest standard deviation.",
     )
-    wig_depth: int = Field(5, ge=1, description="Number of top results whose scores WIG uses.")
+    wig_depth: int = Field(5, ge=1, description="Number of top results whose scores are used by WIG.")
     score_share: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="`sigma_share` uses the results with at least this share of the first result's score.",
+        description="Minimum score, as a share of the first result's, of the results that `sigma_share` uses.",
     )
     feedback_depth: int = Field(
-        50, ge=2, description="Number of passages from which Clarity and UEF learn words, at most `context_depth`."
+        50,
+        ge=2,
+        description="Number of passages from which Clarity and UEF build their word model; at most `context_depth`.",
     )
     vector_depth: int = Field(
         50,
@@ -32,18 +34,18 @@ class PredictionSettings(Settings):
     )
     context_perplexity: bool = Field(
         False,
-        description="Score every context after the query with the generator that answers (`engine: vllm`): about one "
-        "pass over each passage and over each complete context.",
+        description="Compute each context's likelihood after the query with the answering generator (`engine: "
+        "vllm`). This takes about one pass over each passage and each complete context.",
     )
     reranker: Nullable[str] = Field(
         None,
-        description="Name of a retriever of kind `rerank`, whose model scores every passage in the contexts for "
+        description="Name of a retriever of kind `rerank` whose model scores every passage in the contexts, for "
         "`reranker_mean` and `reranker_max`.",
     )
     cross_encoder: Nullable[str] = Field(
         None,
-        description="The same for `bert_qpp`: a cross-encoder that was trained to predict a query's retrieval quality "
-        "from its first passage.",
+        description="Name of a retriever of kind `rerank` for `bert_qpp`, whose model is a cross-encoder trained to "
+        "predict a query's retrieval quality from its first passage.",
     )
     judge: Nullable[str] = Field(
         None,
@@ -52,13 +54,12 @@ class PredictionSettings(Settings):
     )
     agreement_scorers: Unique[str] = Field(
         [],
-        description="Scorers from the grid that compare the answers to one prompt with each other, for "
-        "`agreement_<scorer>`.",
+        description="Scorers from the grid that compare a prompt's answers with each other, for `agreement_<scorer>`.",
     )
     passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
         None,
-        description="Parquet file with columns docno and quality, where `{dataset}` stands for the dataset's name, for "
-        "`passage_quality_mean` and others: QualT5's scores, or any other model's.",
+        description="Parquet file with columns docno and quality (such as QualT5's scores), for "
+        "`passage_quality_mean` and others. `{dataset}` stands for the dataset's name.",
     )
     same_meaning: float = Field(
         0.5,
@@ -69,6 +70,6 @@ class PredictionSettings(Settings):
 
 
 class PredictionKeys(Settings):
-    """The settings of predictors."""
+    """The keys for predictors."""
 
     prediction: PredictionSettings = Field({}, validate_default=True)

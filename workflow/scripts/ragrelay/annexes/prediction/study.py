@@ -11,23 +11,23 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PredictedStudy(ShownTables):
-    """Predictions; ``params``: the retrievers that do not draw from the judgements."""
+    """The predictions of a section. ``params``: the retrievers that don't draw from the judgements."""
 
     @property
     def rankings(self) -> Sequence[str]:
-        """The retrievers that do not draw from the judgements."""
+        """The retrievers that don't draw from the judgements."""
         rankings: Sequence[str] = self.params
         return rankings
 
     @property
     def references(self) -> str | None:
-        """The reference set that is shown first."""
+        """The reference set shown first."""
         sets = self["prediction_best"]["references"]
         return sets[0] if len(sets) else None
 
     @property
     def k(self) -> int | None:
-        """The k that is shown first, the largest."""
+        """The k shown first, which is the largest."""
         largest: Any = self["prediction_best"]["k"].max()
         return largest
 
@@ -35,6 +35,6 @@ class PredictedStudy(ShownTables):
 def read_predicted(
     files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
 ) -> PredictedStudy:
-    """Return the tables of one section (dataset, generator, scorer) from the files of all."""
+    """Read the tables of one section (dataset, generator, scorer) from the files of all sections."""
     tables = {table.name: read_table(files[table.name].of(section), resolve(table.columns)) for table in RESULT_TABLES}
     return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

@@ -1,4 +1,4 @@
-"""Read the queries of a study with everything that predictors use."""
+"""Read a study's queries with all data that predictors use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,12 +43,13 @@ def study_queries(
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
     processed: Mapping[str, Mapping[int, Mapping[str, str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Yield each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
+    """Yield each of ``queries`` (qid, query) with its answers by ordering and k, including zero-shot answers.
 
-    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
-    of the words' statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: of the
-    contexts; ``shown``: docnos by qid and context, of answers that were made elsewhere, or where a processor changed
-    the texts: ``processed`` has these by qid, k and docno. Models have scored none of them (no scores but OF_PASSAGES).
+    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null if not in the run), text; ``receipt``:
+    that of the word statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: scores of the
+    contexts; ``shown``: docnos by qid and context, for imported answers and for texts that a processor changed;
+    ``processed``: these texts by qid, k and docno. Models have not scored the contexts in ``shown`` (they only have the
+    scores in OF_PASSAGES).
     """
     made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
     texts = [*queries["query"], *contexts["text"], *made_texts]
@@ -96,14 +97,14 @@ def study_queries(
 def _at(
     places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, list[float | None]]]:
-    """Return the ``texts`` at ``places``, and models' scores of them."""
+    """Return the ``texts`` at ``places``, and the models' scores for them."""
     return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
 
 
 def _processed(
     docnos: Sequence[str], texts: Mapping[str, str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, Sequence[float | None]]]:
-    """Return the processed ``texts`` of ``docnos``, and models' scores: none of those that are of a text."""
+    """Return the processed ``texts`` of ``docnos`` and the models' scores, except scores that depend on the text."""
     return [texts[docno] for docno in docnos], {
         name: each if name in OF_PASSAGES else () for name, each in models.items()
     }
@@ -115,7 +116,7 @@ def needed_docnos(
     ks: Sequence[int],
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> list[str]:
-    """Return the docnos of results whose vectors predictors use, and of passages that are ``shown``."""
+    """Return the docnos of the results whose vectors predictors use, and of the ``shown`` passages."""
     depth = max(settings.vector_depth, *ks)
     retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
@@ -123,14 +124,14 @@ def needed_docnos(
 
 
 def read_contexts(path: File) -> pl.DataFrame:
-    """qid, rank, docno, score, text of a file of contexts; passages that the run does not have come after its own."""
+    """Read qid, rank, docno, score, text from a file of contexts; passages that aren't in the run come last."""
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
     return table.with_columns(pl.col("rank").fill_null(after))
 
 
 def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[str, str]]] | None:
-    """Read what a processor made of the first k passages, by qid, k and docno, best first; None without a processor."""
+    """Read a processor's texts for the first k passages, by qid, k and docno, best first; None without a processor."""
     if "shown" not in pl.read_parquet_schema(path):
         return None
     contexts = pl.read_parquet(path).sort("rank")
@@ -160,9 +161,9 @@ def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
 def answers_of(
     files: KeyedFiles, store: AnswerStore, uses: pl.DataFrame | None = None
 ) -> dict[str, dict[Context, list[Answer]]]:
-    """Read answers by qid, then by ordering and k, from answer files, with the tokens' scores in ``store``, by seed.
+    """Read answers by qid, then by ordering and k, from answer files; their tokens' scores come from ``store``.
 
-    ``uses``: context use (ordering, k, qid, seed, context_use), if the study has it.
+    Answers are sorted by seed. ``uses``: context use (ordering, k, qid, seed, context_use), if the study has it.
     """
     read = read_answers(files, ANSWER).drop_nulls("answer")
     of_tokens = store.look_up(read.select(KEY).unique(), TOKEN_SCORES).select(*KEY, *TOKEN_SCORES)

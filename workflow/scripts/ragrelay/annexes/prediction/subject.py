@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class UndefinedError(Exception):
-    """Raised if a predictor has no value for a query. The message is the reason."""
+    """Raised if a predictor has no value for a query. The message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Query:
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
     """The complete context's log-probability per token after the query, keyed by k."""
     consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
-    """How consistent answers are over seeds, keyed by scorer, then by ordering and k."""
+    """The answers' consistency over seeds, keyed by scorer, then by ordering and k."""
     shown: Mapping[tuple[str, int], "Query"] | None = None
-    """For imported answers and processed contexts, the query with their contexts (with_context), by ordering and k.
+    """For imported answers and processed contexts, the query with these contexts (with_context), by ordering and k.
 
     None if contexts are the ranking's first k passages."""
 
@@ -98,7 +98,7 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """Replace the ranking by a context's passages.
+        """Replace the ranking with a context's passages.
 
         Args:
             docnos: The passages' ids.
@@ -136,7 +136,7 @@ class Query:
         return [Counter(terms(text)) for text in self.texts]
 
     def check_read(self, *ways: str) -> None:
-        """Check that ways of finding words work on this corpus.
+        """Check that methods of finding words work on this corpus.
 
         Args:
             *ways: Keys in terms.UNREAD.
@@ -158,7 +158,7 @@ class Query:
 
         Args:
             name: The value's name.
-            make: Computes it, at the first request.
+            make: Computes it on first use.
 
         Returns:
             The value.
@@ -170,7 +170,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Subject:
-    """A query with one context, and the answers to it."""
+    """A query with one context and its answers."""
 
     query: Query
     """The query."""

@@ -1,4 +1,4 @@
-"""Make the table of predictions for a retriever and generator."""
+"""Build the table of predictions for a retriever and generator."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,10 +11,10 @@ from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, numbe
 COLUMNS = {
     "qid": QID,
     "k": CONTEXT_COLUMNS["k"],
-    "ordering": text("how the context is laid out in the prompt; empty if the value doesn't depend on the ordering"),
+    "ordering": text("order of the passages in the prompt; empty if the value doesn't depend on it"),
     "predictor": text("the predictor's name (docs/predict.md)"),
     "value": number("the predictor's value; empty if it has none", "the predictor's"),
-    "reason": REASON._replace(about="why there is no value; empty if there is one"),
+    "reason": REASON._replace(about="why there is no value; otherwise empty"),
 }
 SCHEMA = schema_of(COLUMNS)
 Context = tuple[str, int]
@@ -28,9 +28,9 @@ def predictions(
 ) -> pl.DataFrame:
     """Return a row (SCHEMA) per query, k, predictor and, if the value depends on it, ordering.
 
-    ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
-    does not depend on k is repeated for every k. If a query has contexts of its own (``shown``), a value that uses the
-    context has a row per ordering, too.
+    ``queries``: each with its answers by ordering and k; ``contexts``: all of the study's orderings and k. A value that
+    doesn't depend on k is repeated for every k. If a query has other contexts (``shown``), a value that uses the
+    context also has a row per ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:
@@ -56,7 +56,7 @@ def _rows(
 
 
 def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
-    """Return the query with the passages of the answers' own contexts, which may be fewer or more than k."""
+    """Return the query with the passages that its answers' contexts contain, which may be fewer or more than k."""
     shown = (query.shown or {}).get((ordering, k))
     if shown is None:
         return None, "no answer"

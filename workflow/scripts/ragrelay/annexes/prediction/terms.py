@@ -1,6 +1,6 @@
-"""Count a corpus's words in one pass over its passages, and keep the statistics in the cache next to the indexes.
+"""Count a corpus's words in one pass over its passages, and store the statistics in the cache next to the indexes.
 
-For all retrievers, words are those of PISA's tokenizer, Porter2-stemmed and without Terrier's stopwords.
+For all retrievers, words come from PISA's tokenizer, are Porter2-stemmed and exclude Terrier's stopwords.
 """
 
 import json
@@ -27,19 +27,22 @@ from ragrelay.retrieval.pisa import words
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
-"""Maximum distinct words of a query that are paired, since the pairs of a document would fill the memory."""
+"""Maximum distinct words of a query to pair, since the pairs of a complete document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 TERMS, BLANKS = "terms", "blanks"
 UNREAD = {
     TERMS: (words, "words in letters that the words' tokenizer drops"),
     BLANKS: (between_blanks, "words without blanks between them"),
 }
-"""How words are found, and the reason why a predictor from them has no value if too few come through."""
+"""Methods of finding words, and the reason why predictors from them have no value if too few words are found."""
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
 
 class Word(NamedTuple):
-    """A word: ``passages`` with it, ``occurrences`` in all; sums over passages of l = 1 + ln(occurrences) and l^2."""
+    """A word: ``passages`` that contain it, and total ``occurrences``.
+
+    ``logs``, ``squares``: sums over passages of l = 1 + ln(occurrences), and of l^2.
+    """
 
     passages: int
     occurrences: int
@@ -51,7 +54,7 @@ class Word(NamedTuple):
 class TermStatistics:
     """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries.
 
-    ``unread``: why words of the corpus (TERMS), or words between blanks (BLANKS), can't be told apart, if so.
+    ``unread``: if words of the corpus (TERMS), or words between blanks (BLANKS), can't be told apart, the reason.
     """
 
     passages: int
@@ -62,21 +65,21 @@ class TermStatistics:
 
 
 def terms(text: str) -> list[str]:
-    """Return the words of ``text`` in their order."""
+    """Return the words of ``text`` in order."""
     stopped = stopwords(STOPWORDS)
     return [word for word in stemmed_words(text, STEMMER) if word not in stopped]
 
 
 def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the pairs of the first MOST_PAIRED distinct words of a query, each in alphabetical order."""
+    """Return all pairs of a query's first MOST_PAIRED distinct words, each in alphabetical order."""
     return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
 
 
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, object]:
-    """Count the words of ``collection``'s passages, and the pairs of ``queries`` (qid, query), unless the cache has it.
+    """Count the words of ``collection``'s passages and the pairs of ``queries`` (qid, query), unless they are cached.
 
-    Returns a receipt: path (relative to the cache), passages, tokens and, if queries or passages have too many words
-    that a way of UNREAD does not find, ``unread``: the reason, by the name of the way.
+    Returns a receipt: path (relative to the cache), passages, tokens and, if a method in UNREAD misses too many words
+    in the queries or passages, ``unread``: the reason, keyed by the method's name.
     """
     asked = sorted({pair for query in queries["query"] for pair in pairs_of(terms(query))})
     decisive = {"corpus": collection.corpus_identity(), "stemmer": STEMMER, "stopwords": STOPWORDS, "pairs": asked}

@@ -1,4 +1,4 @@
-"""Train regressions on the queries of one dataset, and test them on those of another."""
+"""Train regressions on one dataset's queries, and test them on another's."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, integer, schema_of, tex
 
 OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
 TABLE = {
-    "trained_on": text("the dataset whose queries fitted the model and chose its settings"),
-    "n_trained": integer("that dataset's queries", "queries"),
+    "trained_on": text("the dataset on whose queries the model was fitted and tuned"),
+    "n_trained": integer("queries of that dataset", "queries"),
     **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
 }
 SCHEMA = schema_of(TABLE)
@@ -32,7 +32,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Return the table of the dataset ``tested`` from the files of all; without rows if it is the only one."""
+    """Return the table of the dataset ``tested`` from the files of all datasets; without rows if it is the only one."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -43,7 +43,7 @@ def transfer_predictions(
 def first_cells(
     predictions: Mapping[str, str | Path], utility: str | Path, retrieval: Mapping[str, str | Path], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield the cells of one dataset, of its first reference set."""
+    """Yield a dataset's cells for its first reference set."""
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
     measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
     cells = list(predicted_cells(tables, pl.read_parquet(utility), measures, measure))
@@ -56,8 +56,8 @@ def transfers(
     """Return a row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
 
     ``trained``: cells by dataset. A model learns everything on its training dataset: medians for missing values,
-    scales, penalties, numbers of trees. Interval and p-value are from a jackknife over the tested queries on Fisher's
-    z, with fixed predictions.
+    scales, penalties and numbers of trees. Interval and p-value come from a jackknife over the tested queries on
+    Fisher's z, with the predictions held fixed.
     """
     rows = []
     for dataset, cells in trained.items():
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
-    """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or the reason."""
+    """Return rho of ``target`` and predictions for ``unseen`` from a model fitted on ``x`` and ``y``; or the reason."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

@@ -1,1 +1,1 @@
-"""Describe what processors of contexts did: tokens saved, texts changed, and what became of the answers."""
+"""Describe the effects of context processors: tokens saved, texts changed, and differences in the answers."""

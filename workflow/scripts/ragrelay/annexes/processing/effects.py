@@ -1,4 +1,4 @@
-"""Count what processors changed in contexts, and the tokens of the prompts before and after."""
+"""Count what processors changed in contexts, and the prompts' tokens before and after."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,17 +13,17 @@ EFFECTS = {
     "k": CONTEXT_COLUMNS["k"],
     "n_contexts": integer("queries with a context before processing", "queries"),
     "n_contexts_same": integer("contexts in which no text was changed or moved", "queries"),
-    "n_contexts_emptied": integer("contexts with no text left; their prompts have no context",
+    "n_contexts_emptied": integer("contexts with no text left, whose prompts have no context",
                                   "queries"),
     "n_passages": integer("passages in these contexts", "passages"),
-    "n_changed": integer("passages that are shown with a changed text", "passages"),
+    "n_changed": integer("passages shown with a changed text", "passages"),
     "n_emptied": integer("passages with no text left", "passages"),
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
     "tokens_before": number("mean tokens over these queries in the prompt with the unprocessed texts, in the grid's "
         "first ordering", "tokens"),
     "tokens_after": number("mean tokens over these queries in the prompt with the processed texts", "tokens"),
-    "same_again": boolean("whether processing a sample of the contexts again gave the same texts in the same order"),
-    "n_reordered": integer("contexts that show their passages in a different order than the ranking; only if a "
+    "same_again": boolean("whether processing a sample of the contexts twice gave equal texts in the same order"),
+    "n_reordered": integer("contexts whose passages are in a different order than in the ranking; only if a "
                            "processor returns an order", "queries")._replace(optional=True),
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **EFFECTS}
@@ -39,9 +39,9 @@ def describe_processing(
 ) -> pl.DataFrame:
     """Return a row per processed retriever and k: EFFECTS.
 
-    ``contexts``: of each, the contexts before and after (qid, rank, docno, text[, shown]); ``bases``: the retriever
-    whose passages each processes; ``tokens``: retriever, k, qid, prompt_tokens (null if unknown), of one answer per
-    query; a retriever without rows has no tokens.
+    ``contexts``: for each retriever, its contexts before and after (qid, rank, docno, text[, shown]); ``bases``: the
+    retriever whose passages each processes; ``tokens``: retriever, k, qid, prompt_tokens (null if unknown) for one
+    answer per query; a retriever without rows has no tokens.
     """
     rows = [
         {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}

@@ -17,13 +17,13 @@ class Processing:
 
     @functools.cached_property
     def bases(self) -> dict[str, str]:
-        """The grid's processed retrievers, each with the retriever whose passages it processes."""
+        """The grid's processed retrievers, mapped to the retrievers whose passages they process."""
         kinds = {name: RETRIEVER_KINDS.of(self.study.retriever(name)) for name in self.study.grid.retrievers}
         return {name: kind.stages()[0][1] for name, kind in kinds.items() if kind.processing()}
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset with every generator, if a retriever is processed."""
+        """Every dataset with every generator, if any retriever is processed."""
         return [
             {"dataset": dataset, "generator": generator}
             for dataset in self.study.grid.datasets
@@ -38,12 +38,12 @@ class Processing:
 
     @functools.cached_property
     def before(self) -> list[StudyFile]:
-        """The contexts before they are processed."""
+        """The contexts before processing."""
         return files.contexts.each({"retriever": base} for base in dict.fromkeys(self.bases.values()))
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A cell per k, of the processed retrievers and of those in the grid whose passages these process."""
+        """A cell per k for the processed retrievers and for those in the grid whose passages they process."""
         names = dict.fromkeys([*self.bases.values(), *self.bases])
         first = {context["k"]: context for context in reversed(self.study.contexts)}
         seed = self.study.grid.seeds[0]
@@ -56,7 +56,7 @@ class Processing:
 
     @functools.cached_property
     def params(self) -> dict[str, object] | None:
-        """Plain values for the page: the sections with generated answers, and the grid; None as above."""
+        """Plain values for the page: the sections with generated answers, and the grid; None if there are none."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]
         return {"sections": sections, "grid": self.study.grid.mapping()} if self.sections else None
@@ -64,5 +64,5 @@ class Processing:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Processing:
-    """Return what rules need of processors in ``study``."""
+    """Return what the rules need for processors in ``study``."""
     return Processing(study)

@@ -1,4 +1,4 @@
-"""Processing: what processors changed in contexts, and the tokens that they saved.
+"""Processing: what processors changed in contexts, and how many tokens they saved.
 
 Of retrievers of the kind `processed`; no job without one.
 Input: contexts, processed, answers.

@@ -1,4 +1,4 @@
-"""Hold what the page shows about the processors of one dataset, generator and scorer."""
+"""Hold what the page shows about processors, for one dataset, generator and scorer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,15 @@ from ragrelay.report.facts import Difference
 
 Row = dict[str, Any]
 TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMNS, "utility": summary.COLUMNS}
-"""Columns of the tables that it is made of, by name."""
+"""Columns of the tables that it consists of, by name."""
 
 
 @dataclass(frozen=True)
 class ProcessingStudy:
-    """The processors of a section; ``tables`` by name of TABLES; ``ordering``, ``references`` of its first answers."""
+    """The processors of a section.
+
+    ``tables``: keyed as in TABLES; ``ordering``, ``references``: those of its first answers.
+    """
 
     keys: Mapping[str, str]
     tables: Mapping[str, pl.DataFrame]
@@ -32,10 +35,10 @@ class ProcessingStudy:
 
     @property
     def rows(self) -> list[Row]:
-        """Return a row per processed retriever and k of processing.csv, with ``pair``, ``gains`` and ``means``.
+        """Return a row of processing.csv per processed retriever and k, with ``pair``, ``means`` and ``gains``.
 
-        ``pair``: the row of systems.csv, the processed retriever first, None without one; ``means`` of P, ``gains``
-        (value, low, high, verdict): of the other retriever and of the processed one, None where there is none.
+        ``pair``: the row of systems.csv with the processed retriever first, or None; ``means`` of P and ``gains``
+        (value, low, high, verdict): for the original and for the processed retriever, None if missing.
         """
         return [row | self._compared(row) for row in self.tables["processing"].to_dicts()]
 
@@ -58,7 +61,7 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read the study of each section. ``given``: sections and grid (annexes.processing.rules); None for none."""
+    """Read a study for each section. ``given``: sections and grid (annexes.processing.rules), or None."""
     if given is None:
         return []
     studies = []

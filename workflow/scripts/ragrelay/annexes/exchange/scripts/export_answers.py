@@ -1,4 +1,4 @@
-"""Export the answers of a generator to a dataset in the formats of other programs."""
+"""Export a generator's answers to a dataset in other programs' formats."""
 
 import polars as pl
 from ragrelay.annexes.exchange.export import export_answers

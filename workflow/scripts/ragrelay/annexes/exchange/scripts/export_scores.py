@@ -1,4 +1,4 @@
-"""Export the scores of a generator's answers as AutoJudge's records."""
+"""Export the scores of a generator's answers as AutoJudge records."""
 
 from ragrelay.annexes.exchange.scores import export_scores
 from ragrelay.base.io.keyed_files import keyed_files

@@ -34,16 +34,16 @@ class Swap(Intervention):
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
-        "each", description="Prompt positions where a passage is exchanged; `ends` means the first and the last."
+        "each", description="Prompt positions at which a passage is replaced; `ends` means the first and the last."
     )
     draws: int = Field(
         1,
         ge=1,
-        description="Pairs of passages drawn for each query; a second pair makes the standard error about 10% smaller.",
+        description="Pairs of passages to draw for each query; a second pair reduces the standard error by about 10%.",
     )
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return a context per draw, position and arm."""
+        """Return a context for each draw, position and arm."""
         docnos = [passage.docno for passage in given.context]
         rows = []
         for draw, pair in enumerate(given.pairs):

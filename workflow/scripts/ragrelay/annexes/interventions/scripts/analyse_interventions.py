@@ -1,4 +1,4 @@
-"""Test what one relevant passage does to P, for every intervention of a dataset, scored by one scorer."""
+"""Test the effect of one relevant passage on P, for every intervention on a dataset, with one scorer."""
 
 import polars as pl
 from ragrelay.analysis.relay import COLUMNS as RELAY

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ragrelay.annexes.labels.questions.judge_passages import JudgePassages, of_rules, passage_jobs
-from ragrelay.annexes.labels.questions.judge_passages import ask as ask  # the same, of changed prompts
+from ragrelay.annexes.labels.questions.judge_passages import ask as ask  # the same, for changed prompts
 from ragrelay.annexes.labels.questions.judge_passages import plan as plan
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.question import Inputs, Key, QuestionJob
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckPassages(JudgePassages):
-    """A question about a sample of all retrievers' passages, which checks a judge for bias."""
+    """Asks a judge about a sample of all retrievers' passages, to check it for bias."""
 
     asks, reads = "check_passages", "score_passage_checks"
     does = (

@@ -1,4 +1,4 @@
-"""Ask a judge about passages, one by one, for the labels of an annotation source."""
+"""Ask a judge about passages one by one, for an annotation source's labels."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class JudgePassages(Question):
-    """A question about all retrievers' passages, per dataset, source and judge."""
+    """Asks a judge about all retrievers' passages, for each dataset, source and judge."""
 
     asks, reads = "judge_passages", "label_by_judge"
     does = (
@@ -83,7 +83,7 @@ def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping
 
 
 def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
-    """Return a job for each dataset, source and generator that the source asks."""
+    """Return a job for each dataset, source and generator that judges for the source."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
         for dataset in study.grid.datasets
@@ -93,7 +93,7 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 
 
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
-    """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single prompts.
+    """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
 
     A passage has one question even if several retrievers found it; in a judge's bias checks it has several.
     """

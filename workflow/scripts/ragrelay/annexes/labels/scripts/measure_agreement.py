@@ -1,4 +1,4 @@
-"""Measure annotation sources' agreement with human labels, and combine both for estimates over all queries."""
+"""Measure how well annotation sources agree with human labels, and combine both into estimates over all queries."""
 
 import polars as pl
 from ragrelay.annexes.labels.people import Labelled, Labellers, measure_agreement

@@ -1,4 +1,4 @@
-"""Label a passage by the score of the answer from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
+"""Label a passage with the score of the answer from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
 
 import polars as pl
 from pydantic import Field
@@ -18,7 +18,8 @@ class Erag(ContinuousSource):
     needs_single_answers = True
 
     scorer: Name | None = Field(
-        None, description="Name of the scorer in the grid that gives the label; by default the scorer that computes P."
+        None,
+        description="Name of the scorer in the grid whose score is the label; by default the scorer that computes P.",
     )
 
     generator: Name | None = Field(

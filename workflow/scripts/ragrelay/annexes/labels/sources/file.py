@@ -1,4 +1,4 @@
-"""Read labels by people or another judge from a file."""
+"""Read labels from people or another judge from a file."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class File(Graded):
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label all passages of the file's queries: 0 for a missing or negative label."""
+        """Label all passages of the queries in the file; missing and negative labels count as 0."""
         known = data.passages.join(data.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
         labelled = known.join(data.table, on=["qid", "docno"], how="left", maintain_order="left")
         return data.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

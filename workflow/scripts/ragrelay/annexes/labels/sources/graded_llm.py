@@ -1,4 +1,4 @@
-"""Label passages by a generator that grades them from 0 to 3."""
+"""Label passages with a generator that grades them from 0 to 3."""
 
 from typing import ClassVar
 
@@ -28,8 +28,8 @@ class GradedLlm(JudgeSource, Graded):
     )
     prefix: str = Field(
         "",
-        description="Text that the answer must begin with, before the digit, such as `##final score: `. A "
-        "raw-completion template can end with this text instead, which costs one pass over the prompt rather "
+        description="Text with which the reply must begin, before the digit, such as `##final score: `. A "
+        "raw-completion template can end with this text instead, which takes one pass over the prompt rather "
         "than four.",
     )
 
@@ -44,7 +44,7 @@ class GradedLlm(JudgeSource, Graded):
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
-        """Return the text that the reply begins with, before the digit."""
+        """Return the text with which the reply begins, before the digit."""
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:

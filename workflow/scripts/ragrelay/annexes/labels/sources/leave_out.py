@@ -1,4 +1,4 @@
-"""Label a passage by how much P falls without it."""
+"""Label a passage with the decrease in P when it is removed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 PASSAGE = ["references", "qid", "docno"]
 READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict.fromkeys(PASSAGE, pl.String),
         "effect": pl.Float64}  # fmt: skip
-"""The columns that it reads from passage_effects.csv."""
+"""The columns to read from passage_effects.csv."""
 
 
 class LeaveOut(AnnotationSource):
@@ -31,14 +31,16 @@ class LeaveOut(AnnotationSource):
 
     intervention: Name = Field(description="Name of an intervention of kind `leave_out`.")
     k: int | None = Field(
-        None, ge=3, description="Size k of the contexts that give the labels; by default the intervention's largest k."
+        None,
+        ge=3,
+        description="Number of passages in the contexts that give the labels; by default the intervention's largest k.",
     )
     threshold: float | None = Field(
-        None, description="Effects of at least this value become 1 and others 0; by default effects stay as they are."
+        None, description="Effects of at least this value become 1 and others 0; by default they are used as they are."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the intervention leaves passages out, that some k is below its own, and that answers are made."""
+        """Check that the intervention leaves passages out, some k is below its k, and answers are generated."""
         super().check(place, study)
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]
@@ -61,11 +63,11 @@ class LeaveOut(AnnotationSource):
                 raise InputError(f"{place}'", f"scorer {name}", "scorers that ask no generator and read no file")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that has the effects."""
+        """Name the job that computes the effects."""
         return BY_EFFECTS, {}
 
     def whole(self, catalogue: object) -> bool:
-        """Return whether labels are integers, which is true with a threshold."""
+        """Return whether labels are integers, which requires a threshold."""
         return self.threshold is not None
 
     def read(self, path: str | Path) -> pl.DataFrame:
@@ -80,6 +82,6 @@ class LeaveOut(AnnotationSource):
     def labels(self, data: SourceData) -> pl.DataFrame:
         """Label the passages of the intervention's contexts."""
         own = data.table.filter(intervention=self.intervention, k=self.measured_below(data) or 0)
-        # Means of sorted lists, so that the number of threads does not change the last digit.
+        # Means are taken over sorted lists, so that the number of threads doesn't change the last digit.
         of_passages = own.sort(*PASSAGE, "retriever").group_by(*PASSAGE, maintain_order=True).agg("effect")
         return replace(data, made=of_passages.select(*PASSAGE, label=pl.col("effect").list.mean())).own_sets()

@@ -14,7 +14,7 @@ class Llm(JudgeSource, ContinuousSource):
     """
 
     yes_word: Text = Field(
-        "yes", description="The word for *relevant*; ragrelay reads its first token, with and without a leading space."
+        "yes", description="The word for *relevant*; ragrelay uses its first token, with and without a leading space."
     )
     no_word: Text = Field("no", description="The word for *not relevant*.")
 

@@ -23,7 +23,7 @@ class Provenance(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that each dataset of the grid has a file."""
+        """Check that each dataset in the grid has a file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             path = study.folder / self.file(dataset)
@@ -34,7 +34,7 @@ class Provenance(AnnotationSource):
         return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
-        """Name the job that labels by page."""
+        """Name the job that labels passages by page."""
         return BY_PAGES, {"source": name}
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Label passages with a user's function of a query and a passage."""
+"""Label passages with a user's function of query and passage."""
 
 import polars as pl
 from pydantic import Field

@@ -20,15 +20,15 @@ class Zeroshot(AnnotationSource):
     constant = True
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that makes the score table for the zero-shot answers."""
+        """Name the job that writes the zero-shot answers' scores."""
         return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return False: scores are from 0 to 1."""
+        """Return False, because labels are scores from 0 to 1."""
         return False
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label by the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
+        """Label with the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
         scores = data.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
         means = scores.group_by("references", "qid", maintain_order=True).agg("label")
         means = means.with_columns(pl.col("label").list.mean())

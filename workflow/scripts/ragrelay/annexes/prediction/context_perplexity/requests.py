@@ -13,17 +13,17 @@ from ragrelay.generation.tokens import PromptTokenizer, plain_ids
 from ragrelay.prompting.layout import prompt_id
 
 PROMPT = "Q: {query}\nA: "
-"""The text before the context. Source: the code of Tian et al. (2026)."""
+"""The text before the context, from the code of Tian et al. (2026)."""
 PASSAGE_TOKENS = 512
 """Maximum tokens of the prompt and one passage, as in their code."""
 PLACE = {
     "qid": QID,
     "rank": integer("rank of the passage among those with text, from 1; empty for a complete context"),
-    "k": integer("passages in the complete context, one text after the other; empty for a single passage"),
+    "k": integer("passages in the complete context, whose texts are concatenated; empty for a single passage"),
 }
 COLUMNS = {
     **PLACE,
-    "tokens": integer("tokens of the text that were scored", "tokens"),
+    "tokens": integer("scored tokens of the text", "tokens"),
     "logprob": number("log-probability of the text after the query", "nats"),
 }
 SCHEMA = schema_of(COLUMNS)
@@ -37,7 +37,7 @@ ASKED: dict[str, Any] = {
 
 
 def whole_tokens(k: int) -> int:
-    """Return the maximum tokens for the prompt and a complete context of ``k`` passages, as in the authors' code."""
+    """Return the maximum tokens for the prompt and a complete context of ``k`` passages, as in Tian et al.'s code."""
     return 1024 + 256 * max(0, k - 5)
 
 
@@ -47,8 +47,8 @@ def context_requests(
     """Return the continuations to score (ASKED, continuation).
 
     ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
-    template. Texts longer than the cutoffs, or than the generator's window, are cut at the end. A text without a token
-    has no row.
+    template. Texts longer than the limits, or than the generator's window, are truncated at the end. A text without
+    tokens has no row.
     """
     tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
     texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())

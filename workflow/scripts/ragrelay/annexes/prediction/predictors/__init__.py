@@ -1,1 +1,1 @@
-"""Predictors, one family per module; predictor.predictors finds every class here."""
+"""Define the predictors, one family per module; predictor.predictors finds every class here."""

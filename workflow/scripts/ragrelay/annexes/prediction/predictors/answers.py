@@ -1,4 +1,4 @@
-"""Predictors from answers: without context, before the answer; with context, after it."""
+"""Predict from answers: from zero-shot answers before the answer with context, from answers with context after it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,12 +11,15 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.scoring.squad import token_f1, words
 
 PREFIX = f"{ZEROSHOT}_"
-"""Prefix for predictors that use the answers without context."""
+"""Prefix for predictors that use the zero-shot answers."""
 Numbers = Callable[[Answer], float | None]
 
 
 def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
-    """Mean of ``number`` over the ``answers`` that have it. Raises UndefinedError with ``missing`` if none has it."""
+    """Return the mean of ``number`` over the ``answers`` that have it.
+
+    Raises UndefinedError, with ``missing`` as its message, if no answer has it.
+    """
     if not answers:
         raise UndefinedError("no answer")
     values = [value for answer in answers if (value := number(answer)) is not None]
@@ -44,13 +47,16 @@ def mean_probability(answer: Answer) -> float | None:
 
 
 def mean_entropy(answer: Answer) -> float | None:
-    """Return the mean entropy at its tokens."""
+    """Return the mean entropy over its tokens."""
     known = answer.token_entropies
     return sum(known) / len(known) if known else None
 
 
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
-    """Sizes of clusters of ``answers``; each joins the first whose first member has a word F1 of at least ``same``."""
+    """Return sizes of clusters of ``answers``; an answer joins the first cluster whose first member is alike.
+
+    Two answers are alike if their word F1 is at least ``same``.
+    """
     clusters: list[list[str]] = []
     for answer in answers:
         near = next((cluster for cluster in clusters if token_f1(answer.text, cluster[0])[2] >= same), None)
@@ -62,7 +68,7 @@ def meanings(answers: Sequence[Answer], same: float) -> list[int]:
 
 
 class OfAnswers(Predictor):
-    """A number from the answers to one prompt, over seeds, with or without the context."""
+    """A number computed from the answers to one prompt, over seeds, with or without the context."""
 
     base: str
 
@@ -196,7 +202,7 @@ class SemanticEntropy(OfAnswers):
 class AnswerLength(OfAnswers):
     """Number of tokens in the answer, averaged over seeds.
 
-    A plain count.
+    A simple count.
     """
 
     base = "answer_length"

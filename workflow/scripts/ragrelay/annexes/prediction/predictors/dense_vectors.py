@@ -1,4 +1,4 @@
-"""Predictors from dense vectors of the query and the first passages: after retrieval."""
+"""Predict from dense vectors of the query and the first passages, after retrieval."""
 
 import math
 from typing import Any
@@ -11,10 +11,9 @@ from ragrelay.annexes.prediction.subject import Array, Query, Subject, Undefined
 from ragrelay.base.io.hashing import text_hash
 
 TOP, TAIL = 0.1, 0.2
-"""Shares of the results: results above the first share are the top, those below the second the tail."""
+"""Shares of the results: the top ends at the first share, and the tail begins at the second."""
 NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
-"""For perturbed queries: the noise's length divided by the query's, the number of draws, and p of rank-biased
-overlap."""
+"""For perturbed queries: the noise's length relative to the query's, number of draws, and p of rank-biased overlap."""
 
 
 def query_vector(query: Query) -> Array:
@@ -25,7 +24,10 @@ def query_vector(query: Query) -> Array:
 
 
 def vectors(query: Query, depth: int) -> Array:
-    """Dense vectors of the first ``depth`` results (results, dimensions). Raises UndefinedError if there are none."""
+    """Return dense vectors of the first ``depth`` results (results, dimensions).
+
+    Raises UndefinedError if there are none.
+    """
     query_vector(query)
     if not query.docnos:
         raise UndefinedError("nothing retrieved")
@@ -33,7 +35,7 @@ def vectors(query: Query, depth: int) -> Array:
 
 
 def cosines(rows: Array) -> Array:
-    """Cosines of every two rows (n, n)."""
+    """Return the cosines between all pairs of rows (n, n)."""
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit @ unit.T
 
@@ -75,7 +77,7 @@ class APairRatio(Predictor):
 
 
 def reciprocal_volume(rows: Array) -> float:
-    """−Σ ln(max − min) over the dimensions of ``rows`` (n, d): minus the log volume of the smallest box around them."""
+    """Return −Σ ln(max − min) over the dimensions of ``rows`` (n, d): minus the log volume of their bounding box."""
     spans = rows.max(axis=0) - rows.min(axis=0)
     if not spans.all():
         raise UndefinedError("all vectors agree in a dimension")
@@ -85,8 +87,8 @@ def reciprocal_volume(rows: Array) -> float:
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over vector dimensions, where max and min are over the query and the first k results.
 
-    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum; queries have the same order if the sum is
-    negative. As in Tian et al.'s code (2026), which calls it Dense-QPP.
+    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum; if the sum is negative, this gives the same
+    order of queries. Computed as in Tian et al.'s code (2026), which calls it Dense-QPP.
     """
 
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
@@ -98,8 +100,8 @@ class DenseQpp(Predictor):
 class DiscountedMatryoshka(Predictor):
     """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
 
-    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes. We assume logarithms of the volumes
-    as in `dense_qpp`, and nDCG's discount.
+    Based on Faggioli et al., SIGIR 2023 (Discounted Matryoshka): nested boxes. We assume logarithms of the volumes, as
+    in `dense_qpp`, and nDCG's discount.
     """
 
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
@@ -110,7 +112,7 @@ class DiscountedMatryoshka(Predictor):
 
 
 def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """Rank-biased overlap of two orders of n items, to depth n; 1 if they are equal (Webber, Moffat and Zobel 2010)."""
+    """Return the rank-biased overlap of two orders of n items to depth n; at most 1 (Webber, Moffat and Zobel 2010)."""
     depths = range(1, len(one) + 1)
     weights = [PERSISTENCE ** (depth - 1) for depth in depths]
     shared = [len(np.intersect1d(one[:depth], other[:depth])) / depth for depth in depths]
@@ -139,7 +141,7 @@ class DensePerturbation(Predictor):
 class PairwiseCosine(Predictor):
     """Mean cosine over all pairs of passages in the context.
 
-    A plain measure of the passages' similarity.
+    A simple measure of similarity between the passages.
     """
 
     name, stage, of_k, of_context = "pairwise_cosine", AFTER_RETRIEVAL, True, True

@@ -1,4 +1,4 @@
-"""Predictors from the words in the first passages, through a relevance model of them: after retrieval."""
+"""Predict from the words in the first passages, through a relevance model of them, after retrieval."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ from ragrelay.annexes.prediction.predictors.ranking_scores import (
 from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
 
 LAMBDA = 0.6
-"""Weight of a passage's own words against the corpus's (Cronen-Townsend et al., SIGIR 2002)."""
+"""Weight of a passage's words relative to the corpus's (Cronen-Townsend et al., SIGIR 2002)."""
 Distribution = Mapping[str, float]
 
 
@@ -34,14 +34,14 @@ def in_corpus(query: Query, word: str) -> float:
 
 
 def log_likelihood(query: Query, passage: Counter[str]) -> float:
-    """Σ ln P(w|D) over the query's words, Jelinek-Mercer."""
+    """Return Σ ln P(w|D) over the query's words, with Jelinek-Mercer smoothing."""
     total = passage.total()
     smoothed = (LAMBDA * passage[word] / total + (1.0 - LAMBDA) * in_corpus(query, word) for word in query_words(query))
     return sum(map(math.log, smoothed))
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages with a word. Raises UndefinedError if there is none."""
+    """Return the first `feedback_depth` passages that contain a word. Raises UndefinedError if there is none."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -49,7 +49,7 @@ def feedback(query: Query) -> list[Counter[str]]:
 
 
 def relevance_model(query: Query) -> Distribution:
-    """P(w|q) = Σ_D P(w|D) P(D|q) over the words in the feedback passages, with P(D|q) from the query's likelihood."""
+    """Return P(w|q) = Σ_D P(w|D) P(D|q) over the feedback passages' words, with P(D|q) from the query's likelihood."""
 
     def make() -> Distribution:
         passages = feedback(query)
@@ -70,7 +70,7 @@ def relevance_model(query: Query) -> Distribution:
 
 
 def _score_correlation(query: Query) -> float:
-    """Pearson's r between the ranking's scores of the feedback passages and their scores by the relevance model."""
+    """Return Pearson's r between the feedback passages' scores in the ranking and by the relevance model."""
 
     def make() -> float:
         model, places = relevance_model(query), range(min(len(query.passages), query.settings.feedback_depth))
@@ -85,7 +85,7 @@ def _score_correlation(query: Query) -> float:
 
 
 def _likeness(query: Query, model: Distribution, passage: Counter[str]) -> float:
-    """Sum of P(w|q) ln P(w|D), minus the sum for a passage without any of the model's words, a constant."""
+    """Return the sum of P(w|q) ln P(w|D), minus its value (a constant) for a passage with none of the model's words."""
     total = passage.total()
     return sum(
         model[word] * math.log1p(LAMBDA * n / total / ((1.0 - LAMBDA) * in_corpus(query, word)))
@@ -112,9 +112,9 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor in its name, times Pearson's r between the ranking's scores and the relevance model's.
+    """The predictor in its name, times Pearson's r between the scores from the ranking and from the relevance model.
 
-    Pearson's r over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
+    Pearson's r is over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """
 
     stage = AFTER_RETRIEVAL

@@ -1,4 +1,4 @@
-"""Predictors from the context's texts: how long, how readable, how redundant; before the answer."""
+"""Predict from the context's texts, before the answer: how long, how readable, how redundant."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
@@ -15,7 +15,7 @@ OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
     "min": min,
 }
 WHOLE = "whole"
-"""The name that replaces one of these for the value of all passages as one text."""
+"""The name used instead of one of these for the value of all passages as one text."""
 READABILITY = tuple(INDICES)
 
 
@@ -57,7 +57,7 @@ class Readability(Predictor):
 class ContextLength(Predictor):
     """Number of words in the context.
 
-    A plain count.
+    A simple count.
     """
 
     name, stage, of_k, of_context = "context_length", AFTER_RETRIEVAL, True, True
@@ -69,7 +69,7 @@ class ContextLength(Predictor):
 class Redundancy(Predictor):
     """Mean Jaccard similarity between the words of two passages, over all pairs in the context.
 
-    Words are stemmed, and stopwords are removed. A plain measure of the passages' similarity.
+    Words are stemmed, and stopwords are removed. A simple measure of similarity between the passages.
     """
 
     name, stage, of_k, of_context, rising = "redundancy", AFTER_RETRIEVAL, True, True, False
@@ -85,7 +85,7 @@ class Redundancy(Predictor):
 class WordsCovered(Predictor):
     """Share of the query's distinct words that occur in at least one of the context's passages.
 
-    A plain measure of coverage.
+    A simple measure of coverage.
     """
 
     name, stage, of_k, of_context = "query_words_covered", AFTER_RETRIEVAL, True, True

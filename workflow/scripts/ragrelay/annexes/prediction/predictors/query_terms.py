@@ -1,4 +1,4 @@
-"""Predictors from the query's words alone and their corpus statistics: before retrieval."""
+"""Predict from the query's words and their corpus statistics alone, before retrieval."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
 from ragrelay.annexes.prediction.terms import TermStatistics, Word, pairs_of
 
 UNKNOWN = Word(1, 1, 1.0, 1.0)
-"""A word that no passage has counts as if it occurred once in one passage, as in the paper's code."""
+"""A word that no passage contains counts as if it occurred once in one passage, as in the paper's code."""
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),
     "max": max,
@@ -18,7 +18,7 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def idf(statistics: TermStatistics, word: str) -> float:
-    """ln((N - df + 0.5) / (df + 0.5)), with N passages, df of which have the word (Robertson and Sparck Jones 1976)."""
+    """Return ln((N - df + 0.5) / (df + 0.5)); df of N passages contain the word (Robertson and Sparck Jones 1976)."""
     df = statistics.words.get(word, UNKNOWN).passages
     return math.log((statistics.passages - df + 0.5) / (df + 0.5))
 
@@ -43,7 +43,7 @@ class QueryLength(Predictor):
 
 
 class OfWords(Predictor):
-    """A number per query word, combined as their mean, maximum or sum."""
+    """A number for each query word, aggregated as their mean, maximum or sum."""
 
     stage = BEFORE_RETRIEVAL
     prefix: str
@@ -57,7 +57,7 @@ class OfWords(Predictor):
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
     def of_word(self, statistics: TermStatistics, word: str) -> float:
-        """Return one word's number."""
+        """Return the number for one word."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

@@ -1,4 +1,4 @@
-"""Predictors from the ranking's scores: after retrieval."""
+"""Predict from the ranking's scores, after retrieval."""
 
 import math
 
@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.predictors.query_terms import idf, query_words
 from ragrelay.annexes.prediction.subject import Array, Query, Subject, UndefinedError
 
 SAMPLES = 100
-"""How many random halves RSD draws."""
+"""Number of random halves that RSD draws."""
 
 
 def several(scores: Array) -> Array:
@@ -20,7 +20,7 @@ def several(scores: Array) -> Array:
 
 
 def corpus_score(query: Query) -> float:
-    """Return the complete ranking's mean, which replaces the corpus's score. Raises UndefinedError if it is 0."""
+    """Return the complete ranking's mean score, in place of the corpus's score. Raises UndefinedError if it is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")
@@ -42,7 +42,7 @@ class MaxScore(Predictor):
 class MeanScore(Predictor):
     """Mean score of the context's k passages.
 
-    A plain statistic of the scores.
+    A simple statistic of the scores.
     """
 
     name, stage, of_k, of_context = "mean_score", AFTER_RETRIEVAL, True, True
@@ -58,7 +58,7 @@ class MeanScore(Predictor):
 class ScoreRatio(Predictor):
     """Score of the first result divided by the score of the second.
 
-    A plain statistic of the scores.
+    A simple statistic of the scores.
     """
 
     name, stage = "score_ratio", AFTER_RETRIEVAL
@@ -103,7 +103,7 @@ class SigmaShare(Predictor):
 class Nqc(Predictor):
     """Variance of the first `score_depth` scores, times the largest IDF of the query's words.
 
-    Tian et al. 2026, as in their code; after Shtok et al., ACM TOIS 2012.
+    Tian et al. 2026, as in their code; based on Shtok et al., ACM TOIS 2012.
     """
 
     name, stage = "nqc", AFTER_RETRIEVAL
@@ -116,7 +116,7 @@ class Nqc(Predictor):
 class NqcShtok(Predictor):
     """Standard deviation of the first `score_depth` scores, divided by |mean score of the complete ranking|.
 
-    Shtok et al., ACM TOIS 2012; the mean replaces the corpus's score, which only some retrievers have.
+    Shtok et al., ACM TOIS 2012; the mean is used instead of the corpus's score, which only some retrievers have.
     """
 
     name, stage = "nqc_shtok", AFTER_RETRIEVAL
@@ -128,7 +128,7 @@ class NqcShtok(Predictor):
 class Wig(Predictor):
     """Mean of the first `wig_depth` scores minus the complete ranking's mean, divided by √(number of query words).
 
-    Zhou and Croft, SIGIR 2007; the ranking's mean replaces the corpus's score.
+    Zhou and Croft, SIGIR 2007; the ranking's mean is used instead of the corpus's score.
     """
 
     name, stage = "wig", AFTER_RETRIEVAL
@@ -142,7 +142,7 @@ class Wig(Predictor):
 class Smv(Predictor):
     """Mean of s · |ln(s / μ)| over the first `score_depth` scores s with mean μ, divided by the ranking's mean.
 
-    Tao and Wu, CIKM 2014; the ranking's mean replaces the corpus's score.
+    Tao and Wu, CIKM 2014; the ranking's mean is used instead of the corpus's score.
     """
 
     name, stage = "smv", AFTER_RETRIEVAL
@@ -157,7 +157,7 @@ class Smv(Predictor):
 class Rsd(Predictor):
     """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
 
-    σ: the standard deviation of the half's scores; w: its mean score minus the smallest score. After Roitman, Erera and
+    σ: standard deviation of the half's scores; w: its mean score minus the smallest score. Based on Roitman, Erera and
     Weiner, ICTIR 2017.
     """
 

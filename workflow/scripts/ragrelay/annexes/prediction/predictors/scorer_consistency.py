@@ -1,4 +1,4 @@
-"""Predict from the answers' self-consistency over seeds, by the scorers that the configuration names."""
+"""Predict from answers' self-consistency over seeds, by the scorers that the configuration names."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ OWN = (Consistency.base, ConsistencyF1.base)
 
 
 def scorers_of(names: Iterable[str]) -> list[str]:
-    """Return the scorers in the predictors' names, without repetitions."""
+    """Return the scorers in the predictors' names, without duplicates."""
     bases = (name.removeprefix(PREFIX) for name in names)
     return list(dict.fromkeys(base[len(START) :] for base in bases if base.startswith(START) and base not in OWN))
 

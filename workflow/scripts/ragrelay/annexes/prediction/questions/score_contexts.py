@@ -1,4 +1,4 @@
-"""Score how likely a context is after the query: its passages one by one, and as a whole."""
+"""Compute how likely a context is after the query, passage by passage and as a whole."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreContexts(AboutRetrievers):
-    """A question about a retriever's contexts, without the generator's chat template."""
+    """Requests the likelihood of a retriever's contexts, without the generator's chat template."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = (

@@ -1,4 +1,4 @@
-"""Score the passages of a retriever's contexts by a reranker's model."""
+"""Score the passages in a retriever's contexts with a reranker's model."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Evaluate regressions trained on the other datasets on a dataset."""
+"""Evaluate, on one dataset, regressions trained on the others."""
 
 from ragrelay.annexes.prediction.transfer import transfer_predictions
 from ragrelay.base.io.atomic_files import write_csv

@@ -1,4 +1,4 @@
-"""Describe what processors changed in the contexts of a dataset, and the tokens of a generator's prompts."""
+"""Describe what processors changed in a dataset's contexts, and count the tokens of a generator's prompts."""
 
 import polars as pl
 from ragrelay.annexes.processing.effects import describe_processing
