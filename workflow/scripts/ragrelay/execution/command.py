@@ -1,4 +1,4 @@
-"""The command ``ragrelay`` of an installed wheel: Snakemake with the workflow that the wheel contains."""
+"""Provide an installed wheel's command ``ragrelay``, which runs Snakemake with the workflow inside the wheel."""
 
 import os
 import shlex
@@ -19,13 +19,13 @@ ragrelay --cores 2 --configfile my-study.yaml
 Paths of the workflow's own files, such as profiles/slurm or config/paper.yaml, stand for those in the wheel where the
 working folder has none. Targets: ragrelay --list"""
 CORES = ("--cores", "-c", "--jobs", "-j", "--profile", "--executor", "-e")
-"""Options without which Snakemake requires a number of cores."""
+"""Options of which Snakemake needs at least one, to know how many cores to use."""
 OWN = ("profiles", "config")
-"""The workflow's folders whose files users name."""
+"""The workflow's folders that contain files users may name."""
 
 
 def main() -> None:
-    """Run the command line's request."""
+    """Run the command."""
     given = sys.argv[1:]
     if not given or given[0] in ("--help", "-h", "help"):
         say(HELP)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def snakemake_arguments(given: list[str]) -> list[str]:
-    """Return Snakemake's arguments for the command's."""
+    """Translate the command's arguments into Snakemake's."""
     if given[0] == "demo":
         given = ["--configfile", "config/demo_real.yaml", *given[1:]]
     named = {argument.partition("=")[0] for argument in given}
@@ -51,6 +51,6 @@ def snakemake_arguments(given: list[str]) -> list[str]:
 
 
 def _own(argument: str) -> str:
-    """Return the workflow's path for a file or folder that only the workflow has; otherwise the argument."""
+    """If ``argument`` is a path that only exists in the workflow, return that path; otherwise return the argument."""
     own = not Path(argument).exists() and argument.partition("/")[0] in OWN and (ROOT / argument).exists()
     return str(ROOT / argument) if own else argument

@@ -1,4 +1,4 @@
-"""Check a machine before a study: versions, processor, GPUs, engine, disk and SLURM, one line each."""
+"""Check a machine before a study, with one line each on versions, processor, GPUs, engine, disk and SLURM."""
 
 import os
 import re
@@ -17,14 +17,14 @@ from ragrelay.generation.engines.vllm import bfloat16_slowness, is_cpu_build
 
 GOOD, ADVICE, BAD = "ok", "note", "problem"
 Line = tuple[str, str, str]
-"""Mark, subject, and the finding with advice."""
+"""A mark, the subject, and the finding with advice."""
 PYTHONS = ((3, 11), (3, 13))
 ROOM = 10
-"""With less free disk space (GB), a study with a model of a few billion parameters can fail."""
+"""With less free disk space than this (in GB), a study with a model of a few billion parameters may fail."""
 
 
 def examine() -> int:
-    """Write a line per check. Return 1 if there is a problem, otherwise 0."""
+    """Print a line per check. Return 1 if there is a problem, otherwise 0."""
     marks = []
     for check in CHECKS:
         for mark, subject, finding in check():
@@ -41,7 +41,7 @@ def _versions() -> Iterator[Line]:
     if not _version("snakemake"):
         yield BAD, "Snakemake", "not installed; pip install 'ragrelay[workflow]'"
         return
-    import_module("snakemake.cli")  # its modules import each other in this order alone
+    import_module("snakemake.cli")  # its modules can only be imported in this order
     from ragrelay.execution.jobs.snakemake_internals import check_snakemake
 
     try:
@@ -52,7 +52,7 @@ def _versions() -> Iterator[Line]:
 
 
 def _packages() -> Iterator[Line]:
-    """Look for the packages in the extra `workflow`; the engine has a separate check."""
+    """Check for the packages in the extra `workflow`. The engine has its own check."""
     try:
         lines = [line for line in requires("ragrelay") or [] if "workflow" in line.partition(";")[2]]
     except PackageNotFoundError:  # a checkout
@@ -111,7 +111,7 @@ def _slurm() -> Iterator[Line]:
 
 
 def _version(package: str) -> str:
-    """Return the installed version; empty if it isn't installed."""
+    """Return a package's installed version; empty if it isn't installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -119,7 +119,7 @@ def _version(package: str) -> str:
 
 
 def _said(*command: str) -> str:
-    """Return a program's output; empty if there is no such program or it fails."""
+    """Return a program's output; empty if the program doesn't exist or fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):

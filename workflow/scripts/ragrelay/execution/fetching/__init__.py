@@ -1,1 +1,1 @@
-"""Download a study's files from hubs, ir_datasets and Terrier."""
+"""Download the files that a study needs from hubs, ir_datasets and Terrier."""

@@ -1,4 +1,4 @@
-"""List the downloads that a study's grid needs: hub files, datasets, Terrier."""
+"""List what a study's grid needs to download: hub files, datasets and Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,21 +20,21 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Catalogue(Protocol):
-    """The part of a study on which downloads depend."""
+    """The part of a study that downloads depend on."""
 
     def selected(self) -> dict[str, Any]:
-        """Return the definitions that the grid uses, keyed by section, then by name."""
+        """Return the definitions that the grid uses, by section and name."""
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return all downloads that the grid needs: each name with the arguments for fetch_input."""
+    """Return the arguments for fetch_input for each download that the grid needs, by name."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
-    """Return the names, in ``required_downloads``, of a catalogue entry's downloads."""
+    """Return the names of a catalogue entry's downloads in ``required_downloads``."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -54,9 +54,9 @@ def _name(readable: str, *decisive: object) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """Return the distinct hub files that the grid needs: name (hub id), revision (or null), part, place (key).
+    """Return the distinct hub files that the grid needs: name (hub id), revision (or null), part and place (key).
 
-    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere are not fetched.
+    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere aren't downloaded.
     """
     files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
@@ -71,11 +71,11 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
-    """Return the ids of the grid's datasets that ir_datasets downloads."""
+    """Return the ids of those of the grid's datasets that ir_datasets downloads."""
     ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
     return [dataset_id for dataset_id in ids if dataset_id]
 
 
 def uses_terrier(study: Catalogue) -> bool:
-    """Return whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
+    """Return whether any retriever runs on Terrier, whose jars PyTerrier downloads."""
     return any(RETRIEVER_KINDS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())

@@ -1,4 +1,4 @@
-"""Download and check a study's files from hubs, ir_datasets and Terrier, on a machine that can reach them."""
+"""Download and check a study's files from hubs, ir_datasets and Terrier, on a machine with internet access."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from ragrelay.base.models.locations import check_adapter, check_model, check_tok
 from ragrelay.base.models.model_files import check_gguf_model
 from ragrelay.collection.catalogued import IrDatasetsCollection
 
-# Never fetched: files of other frameworks.
+# Never downloaded: files for other frameworks.
 OTHER_FORMATS = ("*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "*.mlmodel", "*.tflite", "onnx/*", "openvino/*")
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "original/*")
 WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py")
@@ -18,9 +18,9 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, object]:
-    """Download missing files, check everything and return a receipt. Raises InputError for a failed download.
+    """Download missing files, check all of them and return a receipt. Raises InputError if a download fails.
 
-    ``files``: from downloads.hub_files; ``datasets``: ids of ir_datasets.
+    ``files``: as returned by downloads.hub_files. ``datasets``: ids in ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],
@@ -30,9 +30,9 @@ def fetch_input(
 
 
 def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, object]:
-    """Download a model, a tokenizer or an adapter to the hub's cache (``HF_HOME``); return commit and size in bytes.
+    """Download a model, tokenizer or adapter to the hub's cache (``HF_HOME``); return its commit and size in bytes.
 
-    Checks that the configuration, tokenizer and weights that belong to ``part`` are complete.
+    Checks that the files that belong to ``part`` (configuration, tokenizer, weights) are complete.
     """
     if hub_file(name)[1]:
         path = fetch(name, revision, place)
@@ -53,7 +53,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
 
 
 def fetch_dataset(dataset_id: str) -> dict[str, object]:
-    """Download a dataset of ir_datasets (to ``IR_DATASETS_HOME``) and build its document store; return counts."""
+    """Download a dataset with ir_datasets (to ``IR_DATASETS_HOME``), build its document store and return counts."""
     try:
         collection = IrDatasetsCollection(dataset_id)
         queries, qrels = collection.queries(), collection.qrels()

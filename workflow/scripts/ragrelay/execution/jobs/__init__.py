@@ -1,1 +1,1 @@
-"""Parts that all jobs share: logs, one-line errors, and code digests."""
+"""What all jobs share: logs, one-line errors and code digests."""

@@ -1,4 +1,4 @@
-"""Check every cache file completely, and find leftovers from killed jobs."""
+"""Check all files in the cache completely, and find leftovers from killed jobs."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,10 +13,9 @@ HASHED = ("indexes", "models", "references")
 
 
 def check_cache(cache_dir: Path) -> Iterator[str]:
-    """Read every byte of the cache; yield a line per damaged file or folder and per leftover, with advice.
+    """Read every byte in the cache, and yield a line with advice for each damaged file or folder and each leftover.
 
-    Files outside the cache with stored hashes are read too, unless they have changed. Files in older caches without
-    hashes get them now.
+    Also reads unchanged files outside the cache whose hashes are stored. In older caches, files get their hashes now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):

@@ -1,4 +1,4 @@
-"""Group jobs by their SLURM requests, and test whether SLURM would accept them, before any job is submitted."""
+"""Group jobs by their SLURM requests, and test whether SLURM would accept them before any job is submitted."""
 
 import getpass
 import re
@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from ragrelay.base.errors import InputError, one_of
 
 PLACEHOLDERS = {"slurm_partition": ("cpu", "gpu"), "slurm_account": ("my-account",)}
-"""Values in profiles/slurm that every cluster must replace."""
+"""Values in profiles/slurm that every user must replace."""
 KNOWN = {
     "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
     "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
 }
-"""The command that lists the cluster's values, or the values that the user may use."""
+"""Commands that list the values that exist on the cluster or that the user may use."""
 HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """Jobs (or groups of jobs submitted together) with the same request."""
+    """Jobs, or groups of jobs that are submitted together, with the same request."""
 
     name: str
-    """The rule's or the group's name."""
+    """The name of the rule or group."""
     number: int
     resources: Mapping[str, object]
-    """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
+    """Resources for the first attempt, named as in the profile and the rules. `_cores` is the number of threads."""
     command: Sequence[str]
-    """The sbatch command that would submit one of them, without the script."""
+    """The sbatch command that would submit one of the jobs, without the script."""
 
     def row(self) -> tuple[str, ...]:
         """Return the values of the columns in HEADER."""
@@ -43,7 +43,7 @@ class Submissions:
 
 
 def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
-    """Return lines for a terminal, one per class, each with SLURM's answer if there are ``answers``."""
+    """Return a table for the terminal with one line per class, including SLURM's answer if there are ``answers``."""
     rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
@@ -52,7 +52,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """Return the placeholder values from profiles/slurm that the profile still has, by key of PLACEHOLDERS."""
+    """Return the placeholders from profiles/slurm that the profile still contains, by key in PLACEHOLDERS."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -61,7 +61,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError if the profile still has a placeholder value from profiles/slurm that this cluster lacks."""
+    """Raise InputError if the profile still has a placeholder from profiles/slurm that this cluster doesn't know."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
@@ -74,7 +74,7 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
 
 
 def _ask(group: Submissions) -> tuple[bool, str]:
-    """Test, without submitting, whether SLURM would accept such a job; also return its message, such as the reason."""
+    """Test whether SLURM would accept such a job, without submitting it. Also return SLURM's message."""
     try:
         done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def _ask(group: Submissions) -> tuple[bool, str]:
 
 
 def has_accounting() -> bool:
-    """Return whether sacct answers. Without it, the executor's efficiency report ends a run with an error."""
+    """Return whether sacct works. If it doesn't, the executor's efficiency report ends a run with an error."""
     try:
         return subprocess.run(["sacct", "--noheader", "--starttime=now"], capture_output=True).returncode == 0
     except OSError:
@@ -92,14 +92,14 @@ def has_accounting() -> bool:
 
 
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
-    """Return the table with SLURM's answers, and the number of classes that it would refuse."""
+    """Return the table with SLURM's answers, and the number of classes that SLURM would reject."""
     answers = [_ask(group) for group in classes]
     table = submission_table(classes, [message for _, message in answers])
     return table, sum(not accepted for accepted, _ in answers)
 
 
 def _lines(command: Sequence[str]) -> list[str]:
-    """Return the lines that a SLURM command prints; none if the command is missing or fails."""
+    """Return the lines that a SLURM command prints; empty if the command is missing or fails."""
     words = [word.format(user=getpass.getuser()) for word in command]
     try:
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()

@@ -1,22 +1,22 @@
-"""Compute a digest of the code that a rule runs, so that an edit reruns only the stages that use the edited code.
+"""Compute a digest of the code that a rule runs, so that an edit only reruns the stages that use the edited code.
 
-Snakemake's own trigger sees only the modification time of the script file. The digest follows names: from the script to
-the functions, classes and constants that it names, to the ones that these name, and so on, through the package's
-imports. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
-keys, keys that no job reads, annotations of functions, the words of messages, the version (message_texts).
+Snakemake's own trigger only considers the script file's modification time. The digest follows names: from the script to
+the functions, classes and constants that it names, from there to the ones that these name, and so on, through the
+package's imports. The digest ignores text for people (docstrings and other loose strings, comments, descriptions of
+columns and keys, the words of messages), keys that no job reads, function annotations and the version (message_texts).
 
-Names of modules and files do not count: a name that is imported, or defined in the same module, is replaced by its
-definition's content, with the contents of the definitions that it uses in turn. So code may move between modules, and
-modules may be renamed, split and merged. Definitions that use each other in a circle count as one.
+Names of modules and files don't count: a name that is imported, or defined in the same module, is replaced by the
+content of its definition and of the definitions that this uses in turn. So code may move between modules, and modules
+may be renamed, split and merged. Definitions that use each other in a circle count as one.
 
-If names don't show what runs, the digest covers too much rather than too little. Of an imported module, all statements
-that are not definitions count (calls, conditions, registrations, unknown decorators), and what its definitions call
-during the import. A module used as a value counts as a whole, as does a module that lacks the name looked for, or that
-the job names (the module of a kind). A class counts as a whole. A string that equals the name of a definition in its
-module counts as that name, and so do the full name of a module and ``module:CONSTANT``.
+If names don't show what runs, the digest covers too much rather than too little. In an imported module, it covers all
+statements that aren't definitions (calls, conditions, registrations, unknown decorators), and what definitions call
+during the import. A module counts as a whole if it is used as a value, if it lacks the name looked for, or if the job
+names it (the module of a kind). A class counts as a whole. A string that equals the name of a definition in its module
+counts as that name, as do the full name of a module and ``module:CONSTANT``.
 
-Parsing the complete package takes a second, and each job on a cluster starts Snakemake again. The result is therefore
-stored per file content, next to Python's compiled modules.
+Parsing the entire package takes a second, and each job on a cluster starts Snakemake again. Results are therefore
+stored by file content, next to Python's compiled modules.
 """
 
 import ast
@@ -43,7 +43,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 PACKAGES = Path(__file__).parents[3]
 PACKAGE = "ragrelay"
 OURS = (PACKAGE, *extending_packages())
-"""Top-level packages whose code counts."""
+"""Top-level packages whose code is part of the digest."""
 ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
         "endpoint", "endpoint_replies", "engine", "engine_pool", "engine_use", "engines", "fingerprint", "job",
@@ -53,31 +53,31 @@ ANSWERING = (
         "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.io.part_index", "base.models",
         "report.used", "scoring.store", "scoring.store_filling", "execution.jobs")),
 )  # fmt: skip
-"""Modules and packages that answer a job's requests and store the answers. They have no effect on the requests."""
+"""Modules and packages that answer a job's requests and store the answers. They don't affect the requests."""
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}
-"""Functions of COLUMNS that declare a column, and the position of the description in their arguments."""
+"""Functions in COLUMNS that declare a column, each with its description's position among the arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
-"""Sources of decorators that change a definition and have no other effect."""
+"""Where decorators come from that change a definition and have no other effect."""
 
 COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
 NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
-"""A string that names a module, or a module's constant, such as a result table's columns. Jobs name functions."""
+"""A string that names a module or a module's constant, such as a result table's columns. Jobs name functions."""
 LOADED, WHOLE = "", "*"
 OUTSIDE = "OUTSIDE_JOBS"
 
 
 class Node(NamedTuple):
-    """The definition ``name`` in ``module``. Names LOADED: what importing the module runs; WHOLE: all of it."""
+    """The definition ``name`` in ``module``. LOADED stands for what importing the module runs, WHOLE for all of it."""
 
     module: str
     name: str
 
 
 class Element(NamedTuple):
-    """The hash of a definition, or of what importing a module runs, and the dotted ``names`` that it uses.
+    """The hash of a definition (or of what importing a module runs), and the dotted ``names`` that it uses.
 
-    In the hashed code, a package name is a number in ``names``, which has several entries if it may mean several
-    things. Names in its own module begin with a dot. ``loads``: modules that it imports.
+    In the hashed code, a package name is replaced by its number in ``names``, where an entry lists everything that the
+    name may mean. Names in the same module begin with a dot. ``loads``: the modules that it imports.
     """
 
     hash: str
@@ -86,7 +86,7 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's meaning: the ``nodes`` that using it runs, and its value's nodes with the steps after each."""
+    """A name's meaning: the ``nodes`` that run when it is used, and its value's nodes with the steps after each."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
@@ -95,7 +95,7 @@ class Meaning(NamedTuple):
 class Module(NamedTuple):
     """A parsed module: its ``parts`` by name, including LOADED, and what each ``imported`` name refers to.
 
-    ``bound``: names that its loose statements bind; they always count. ``classes``: names of its classes. ``listing``:
+    ``bound``: names that its loose statements bind, which always count. ``classes``: its classes' names. ``listing``:
     whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
@@ -108,12 +108,12 @@ class Module(NamedTuple):
 
 @functools.cache
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
-    """Return 16 hex digits for ``script`` and every package definition that it reaches.
+    """Return a 16-digit digest of ``script`` and all package definitions that it reaches.
 
-    ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for a script of an annex. ``modules``: modules
-    that the script imports by a name that isn't in its code, such as the job's kind; or ``module:name``, one
-    definition. ``without``: modules and packages that don't count, including code that only they use. ``folder``
-    contains the package too; an installed package contains the workflow's scripts.
+    ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for an annex's script. ``modules``: modules that
+    the script imports by a name that isn't in its code, such as the job's kind, or ``module:name`` for one definition.
+    ``without``: modules and packages to leave out, including code that only they use. ``folder`` also contains the
+    package; an installed package contains the workflow's scripts.
     """
     code, known = _code(folder), len(_read())
     contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}
@@ -126,13 +126,13 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     """Return the code_digest for the requests that ``script`` makes to an engine, without the code that answers them.
 
-    Editing the engine's code must not repeat answered requests; editing the requests' code must.
+    Requests that have been answered must be repeated if their own code is edited, but not if the engine's code is.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
 
 class Code:
-    """The scripts in ``folder`` and the package: which definitions use which."""
+    """Which definitions use which, in the scripts in ``folder`` and in the package."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder
@@ -144,7 +144,7 @@ class Code:
         self.contents: dict[tuple[str, ...], dict[Node, str]] = {}
 
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
-        """Return every definition that a run of ``script`` can use, if its jobs name ``modules``."""
+        """Return every definition that running ``script`` can use if its jobs name ``modules``."""
         nodes = set[Node]()
         named = (module.partition(":") for module in modules)
         waiting = [
@@ -164,12 +164,12 @@ class Code:
         return nodes
 
     def has_code(self, node: Node) -> bool:
-        """Return whether a node has separate code, rather than only other nodes' code."""
+        """Return whether a node has code of its own, rather than only other nodes' code."""
         part = self._module(node.module).parts.get(node.name)
         return bool(part and part.hash)
 
     def content(self, node: Node, without: tuple[str, ...] = ()) -> str:
-        """Return a hash of a node's code and the contents of its dependencies, without module names."""
+        """Return a hash of a node's code and its dependencies' contents, without module names."""
         known = self.contents.setdefault(without, {})
         if node not in known:
             for circle in _circles(node, lambda each: self._values(each, without), known):
@@ -179,12 +179,12 @@ class Code:
         return known[node]
 
     def _values(self, node: Node, without: tuple[str, ...]) -> list[Node]:
-        """Return the nodes whose contents are part of a node's."""
+        """Return the nodes whose contents are part of this node's content."""
         meanings = (self._named(name, node.module) for names in self._names(node) for name in names)
         return [value for each in meanings for value, _ in each.values if not _left_out(value, without)]
 
     def _own_content(self, node: Node, known: dict[Node, str], without: tuple[str, ...]) -> str:
-        """Return a node's content; nodes in the same circle, which aren't ``known`` yet, only add their code."""
+        """Return a node's content. Nodes in the same circle, which aren't ``known`` yet, only contribute their code."""
 
         def of(name: str) -> list[str]:
             found = []
@@ -202,7 +202,7 @@ class Code:
         return part.hash if part else ""
 
     def _names(self, node: Node) -> list[list[str]]:
-        """Return the names that a node uses; for a complete module, the names that it has."""
+        """Return the names that a node uses or, if it is an entire module, the names that it contains."""
         module = self._module(node.module)
         if node.name != WHOLE:
             return module.parts[node.name].names if node.name in module.parts else []
@@ -245,7 +245,7 @@ class Code:
         return self.meant[key]
 
     def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Meaning:
-        """Resolve ``steps`` in ``module``: a name, then attributes of it as far as they are modules."""
+        """Resolve ``steps`` in ``module``: a name, followed by its attributes as long as they are modules."""
         if not steps:
             return Meaning((Node(module, WHOLE),), ((Node(module, WHOLE), ""),))
         (name, *rest), here = steps, self._module(module)
@@ -272,7 +272,7 @@ class Code:
         if name not in self.modules:
             path = self._path(name)
             self.modules[name] = _module(name, path) if path else Module({}, {}, [], [], False)
-            if name == EXTEND and path:  # each name stands for another module's
+            if name == EXTEND and path:  # each name stands for one in another module
                 names = {public: [f"{module}.{public}"] for public, module in public_names(path).items()}
                 self.modules[name] = self.modules[name]._replace(parts={}, imported=names)
         return self.modules[name]
@@ -312,7 +312,7 @@ def _left_out(node: Node, without: tuple[str, ...]) -> bool:
 
 
 def _circles(root: Node, values: Callable[[Node], list[Node]], done: Container[Node]) -> Iterator[list[Node]]:
-    """Yield the circles that ``root`` leads to and that aren't ``done``, each after the circles that it leads to.
+    """Yield the circles that ``root`` leads to and that aren't ``done``, each after the circles that it depends on.
 
     Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM J. Comput. 1 (1972), without recursion.
     """
@@ -352,24 +352,24 @@ def _module(name: str, path: Path) -> Module:
 
 @functools.cache
 def _maker() -> str:
-    """Identify a parsed file's dependencies besides its text: these modules and Python's parser."""
+    """Identify what a parsed file depends on besides its text: these modules and Python's parser."""
     return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version} {OURS}"
 
 
 @functools.cache
 def _read() -> dict[str, list[Any]]:
-    """Return the results of _parsed by module name and SHA-256 of the text, starting with those kept on disk."""
+    """Return the results of _parsed, by module name and SHA-256 of the text, beginning with those stored on disk."""
     try:
         kept = json.loads(KEPT.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        kept = None  # none yet, or damaged: start anew
+        kept = None  # none yet, or damaged: start over
     return kept["modules"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
 
 
 def _keep() -> None:
-    """Write parsed modules to disk, for the next process."""
+    """Write the parsed modules to disk for the next process."""
     if not sys.dont_write_bytecode:
-        with contextlib.suppress(OSError):  # as with compiled modules: if it can't write, the next process parses again
+        with contextlib.suppress(OSError):  # as with compiled modules, if writing fails, the next process parses again
             write_text(json.dumps({"maker": _maker(), "modules": _read()}), KEPT)
 
 
@@ -378,11 +378,11 @@ Definition = Function | ast.ClassDef
 
 
 def _parsed(text: str, path: Path, name: str) -> list[object]:
-    """Parse a module; return a Module in plain values for JSON."""
+    """Parse a module, and return a Module as plain values for JSON."""
     tree = ast.parse(text, filename=str(path))
     message_texts.remove_words(tree)
     _remove_keys_outside_jobs(tree)
-    top = _Reading(name, path)  # collects all names that are bound by imports
+    top = _Reading(name, path)  # collects all names that imports bind
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
     for statement in tree.body:
@@ -429,7 +429,7 @@ def _parsed(text: str, path: Path, name: str) -> list[object]:
 
 
 def _remove_keys_outside_jobs(tree: ast.Module) -> None:
-    """Remove the fields of classes that no job reads, which are marked with OUTSIDE_JOBS (base/settings.py)."""
+    """Remove the class fields that no job reads, which are marked with OUTSIDE_JOBS (base/settings.py)."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             node.body = [each for each in node.body if not isinstance(each, ast.AnnAssign) or not any(
@@ -441,7 +441,7 @@ def _ours(name: str) -> bool:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement defines; none if it may do anything else."""
+    """Return the names that a statement defines; empty if it may do anything else."""
     if isinstance(statement, Definition):
         return [statement.name]
     if isinstance(statement, ast.AnnAssign) or type(statement).__name__ == "TypeAlias":
@@ -477,13 +477,13 @@ class _Known(NamedTuple):
     texts: dict[str, str]
 
     def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
-        """Read ``node``: its code, and the names that it uses."""
+        """Read a node's code and the names that it uses."""
         reading = _Reading(name, path, self)
         reading.read(node)
         return reading
 
     def describes(self, name: str) -> bool:
-        """Return whether a call of ``name`` declares a column."""
+        """Return whether calling ``name`` declares a column."""
         return name in DESCRIBED and (self.columns or f"{COLUMNS}.{name}" in self.imported.get(name, []))
 
     def part(self, readings: list["_Reading"], more: Iterable[str] = ()) -> list[Any]:
@@ -505,9 +505,9 @@ class _Known(NamedTuple):
     def _in_code(
         self, chain: tuple[str, ...], reading: "_Reading", names: dict[tuple[str, ...], int], means: dict[str, set[str]]
     ) -> str:
-        """Return the hashed form of a dotted name: for a package name, its number in ``names``.
+        """Return the hashed form of a dotted name; for a package name, this is its number in ``names``.
 
-        ``means`` gets the sources of names of other packages.
+        ``means`` gets the sources of names from other packages.
         """
         targets = {*reading.imported.get(chain[0], []), *self.imported.get(chain[0], [])}
         ours = {".".join([target, *chain[1:]]) for target in targets if _ours(target)}
@@ -520,7 +520,7 @@ class _Known(NamedTuple):
 
 
 class _Reading:
-    """The content of a syntax tree: its code without text for people, names, texts that may be names, and imports."""
+    """The content of a syntax tree: code without text for people, names, strings that may be names, and imports."""
 
     def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
         self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -577,10 +577,10 @@ class _Reading:
                 return
         skipped: tuple[str, ...] = ()
         if _for_types(node):
-            skipped = ("body",)  # read by type checkers alone
+            skipped = ("body",)  # only read by type checkers
         elif isinstance(node, ast.Import | ast.ImportFrom):
             if all(map(_ours, self._bind(node))):
-                return  # what the names stand for counts where they are used
+                return  # what the names stand for counts where it is used
         elif isinstance(node, ast.Call):
             self.calls = True
             node = self._without_description(node)
@@ -589,13 +589,13 @@ class _Reading:
         elif isinstance(node, ast.arg) or (isinstance(node, ast.AnnAssign) and self.in_function):
             skipped = () if node.annotation and _calls(node.annotation) else ("annotation",)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
-            # Descriptions of a kind's keys are documentation, as docstrings are.
+            # Like docstrings, the descriptions of a kind's keys are documentation.
             node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
         outer, annotated = self.in_function, self.in_annotation
         self.in_function = not isinstance(node, ast.ClassDef) and (outer or isinstance(node, Function | ast.Lambda))
         self.pieces.append(type(node).__name__)
         for field in node._fields:
-            # Python 3.12 added `type_params`: where a definition has none, its digest stays that of 3.11.
+            # Python 3.12 added `type_params`. If a definition has none, its digest stays the same as in 3.11.
             if field not in skipped and (field != "type_params" or getattr(node, field, None)):
                 self.in_annotation = annotated or field == "annotation"
                 self.read(getattr(node, field, None))
@@ -611,7 +611,7 @@ class _Reading:
         self._add_chain(text)
 
     def _bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
-        """Note the names that an import binds; return their meanings."""
+        """Record the names that an import binds, and return their meanings."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
@@ -628,7 +628,7 @@ class _Reading:
         return [base]
 
     def _without_description(self, call: ast.Call) -> ast.Call:
-        """Return the call without the description of a column or key."""
+        """Return the call without its description of a column or key."""
         steps = _chain(call.func) or ["", getattr(call.func, "attr", "")]
         arguments, left_out = call.args, ""
         if len(steps) == 1 and self.known.describes(steps[0]):
@@ -644,7 +644,7 @@ class _Reading:
 
 
 def _chain(node: ast.AST) -> list[str]:
-    """Return the steps of a dotted name; none for anything else."""
+    """Return the steps in a dotted name; empty for anything else."""
     steps: list[str] = []
     while isinstance(node, ast.Attribute):
         steps.append(node.attr)
@@ -653,7 +653,7 @@ def _chain(node: ast.AST) -> list[str]:
 
 
 def _loose_text(node: ast.AST) -> bool:
-    """Return whether a node is a docstring, or a string under a field."""
+    """Return whether a node is a docstring or a string below a field."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -663,7 +663,7 @@ def _for_types(node: ast.AST) -> TypeGuard[ast.If]:
 
 
 def _names_read(node: ast.AST) -> list[str]:
-    """Return the names that a node reads, which may be in the text of an annotation."""
+    """Return the names that a node reads, including those in annotations that are strings."""
     if isinstance(node, ast.Name):
         return [node.id]
     return re.findall(r"\w+", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else []

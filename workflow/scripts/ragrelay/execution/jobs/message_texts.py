@@ -1,7 +1,7 @@
-"""Remove messages' words and the package's version from a syntax tree, so that no code digest depends on them.
+"""Remove the words of messages and the package's version from a syntax tree, so that code digests don't depend on them.
 
-Words are the strings and the literal pieces of f-strings in the arguments of a message call, and in local variables
-that only message calls read. Formatted values stay, and so do strings that select a value (keys, comparisons) or are
+Words are the strings, and the literal pieces of f-strings, in the arguments of a message call or in local variables
+that only message calls read. Formatted values stay, as do strings that select a value (keys, comparisons) or that are
 passed to another function.
 """
 
@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 MESSAGES = {"InputError", "NoEngineError", "RefusedError", "RequestError", "say", "tell", "user_errors"}
-"""Names that are only called to word an error or a terminal line. Texts of other exceptions may be data."""
+"""Names that are only called to word an error or a terminal line. Other exceptions' texts may be data."""
 VERSION = "__version__"
 LOGS, LEVELS = {"log", "logging"}, {"debug", "info", "warning", "error", "exception"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def remove_words(tree: ast.Module) -> None:
-    """Empty all messages' words in ``tree``, and the version's text, in place."""
+    """Replace the words of all messages in ``tree``, and the version, with empty strings, in place."""
     for node in [*_messages(tree), *_versions(tree)]:
         if isinstance(node, ast.JoinedStr):
             node.values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
@@ -30,7 +30,7 @@ def _versions(tree: ast.Module) -> list[ast.expr]:
 
 
 def _messages(tree: ast.Module) -> list[ast.expr]:
-    """Return the expressions whose strings are a message's words."""
+    """Return the expressions whose strings are the words of a message."""
     found = [part for call in _message_calls(tree) for each in _arguments(call) for part in _parts(each)]
     functions = [node for node in ast.walk(tree) if isinstance(node, Function)] if found else []
     variables = [each for function in functions for each in _variables(function)]
@@ -47,7 +47,7 @@ def _message_calls(tree: ast.Module) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call) and _is_message(node.func):
             yield node
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _name(node.exc.func).islower():
-            yield node.exc  # a function that words the error; classes are in MESSAGES
+            yield node.exc  # a function words the error; classes are in MESSAGES
 
 
 def _is_message(called: ast.expr) -> bool:
@@ -64,7 +64,7 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield ``node`` and the expressions inside that become part of its text."""
+    """Yield ``node`` and the expressions inside it that become part of its text."""
     yield node
     inner: list[ast.expr] = []
     match node:
@@ -87,7 +87,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _variables(function: ast.AST) -> Iterator[tuple[list[ast.expr], list[ast.Name]]]:
-    """Yield, for each local variable of ``function``, the values assigned to it and the places where it is read."""
+    """Yield, for each local variable in ``function``, the values assigned to it and the places where it is read."""
     values, loads = defaultdict[str, list[ast.expr]](list), defaultdict[str, list[ast.Name]](list)
     shared = set[str]()
     for node in ast.walk(function):
@@ -101,7 +101,7 @@ def _variables(function: ast.AST) -> Iterator[tuple[list[ast.expr], list[ast.Nam
 
 
 def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each name that a statement assigns to, and its value."""
+    """Yield each name that a statement assigns to, with the value."""
     pairs: list[tuple[ast.expr, ast.expr | None]] = []
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):

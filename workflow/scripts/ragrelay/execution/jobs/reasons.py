@@ -1,20 +1,20 @@
-"""Shorten Snakemake's reasons for running a job: show a param's changed part, and a few files of a list."""
+"""Shorten Snakemake's reasons for running a job: show only a param's changed part and a few of the files."""
 
 import re
 from collections.abc import Collection
 from os.path import commonprefix
 
 AROUND, LONGEST = 40, 120
-"""Characters shown before and after a param's changed part, and of the part itself."""
+"""Number of characters to show around a param's changed part, and of the part itself."""
 DIGEST = re.compile(r"['\"]?[0-9a-f]{16,64}['\"]?")
 FILES = re.compile(
     r"((?:Missing output|Incomplete output|Updated input|Input) files[^:;]*: (?:[^,;]+, ){2}[^,;]+), ([^;]+)"
 )
-"""More than three files."""
+"""A list of more than three files."""
 
 
 def shortened_reason(reason: str) -> str:
-    """Shorten the file lists of a reason as Snakemake writes it."""
+    """Shorten the lists of files in one of Snakemake's reasons."""
     return FILES.sub(lambda found: f"{found[1]} and {found[2].count(', ') + 1} more", reason)
 
 
@@ -22,11 +22,11 @@ def changed_params(before: Collection[str], now: Collection[str]) -> str:
     """Describe how a job's params changed.
 
     Args:
-        before: Values, as Snakemake records them, that only the last execution had.
-        now: Values that only this execution has.
+        before: The values, as Snakemake records them, that only the previous execution had.
+        now: The values that only this execution has.
 
     Returns:
-        The changed part of each value, with some text around it; digests of code come last, as `code`.
+        The changed part of each value with some text around it. Code digests come last and are shown as `code`.
     """
     olds, left = (sorted(value for value in values if not DIGEST.fullmatch(value)) for values in (before, now))
     changes = []
@@ -46,7 +46,7 @@ def changed_params(before: Collection[str], now: Collection[str]) -> str:
 
 
 def _ends(old: str, new: str) -> tuple[str, str]:
-    """Return the texts with which both values begin and end."""
+    """Return the beginning and the end that both values share."""
     begin = commonprefix([old, new])  # noqa: RUF071  (texts, not paths)
     return begin, commonprefix([old[len(begin) :][::-1], new[len(begin) :][::-1]])[::-1]  # noqa: RUF071
 

@@ -1,4 +1,4 @@
-"""Wrap a script's call: log to the rule's file, and end with one line if users can correct the error."""
+"""Wrap a script's work: log to the rule's file, and end with a single line if users can correct the error."""
 
 import contextlib
 import ctypes
@@ -29,12 +29,12 @@ NO_WRITING = {
 NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its rule), or run fewer jobs at once"
 PR_SET_PDEATHSIG = 1
 COLLECTED_AT = 10_000
-"""The number of new objects after which Python collects garbage. With the default of 700, importing vLLM or
-transformers spends a fifth of its time on it."""
+"""Number of new objects after which Python collects garbage. With the default of 700, importing vLLM or transformers
+spends a fifth of its time on that."""
 
 
 class _Stopped(BaseException):
-    """Raised when a signal asks the job to end."""
+    """Raised when a signal tells the job to end."""
 
 
 @contextlib.contextmanager
@@ -48,19 +48,19 @@ def on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
-    """Log a job to a file; if the user can act on an error, end the job with one line in the file and on the terminal.
+    """Log a job to a file. If users can act on an error, end the job with one line in the file and on the terminal.
 
-    Such errors are bad input, a full disk, memory that ran out, and signals. SIGTERM (a cancelled or preempted job, a
-    time limit) lets `finally` clauses run.
+    Such errors are bad input, a full disk, running out of memory, and signals. After SIGTERM (a cancelled or preempted
+    job, or a time limit), `finally` clauses still run.
 
     Args:
         path: The log file.
-        inputs: The job's input files; the line names one that is damaged or that changes before the job ends.
-        hub: Allow access to the model hub.
-        job: The job's name in progress lines.
+        inputs: The job's input files. If one is damaged, or changes before the job ends, the line names it.
+        hub: Whether to allow access to the model hub.
+        job: The job's name, for progress lines.
 
     Returns:
-        A context manager for the job's work.
+        A context manager in which to do the job's work.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -80,7 +80,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
             yield
     except InputError as error:
         _end(str(error))
-    except KeyboardInterrupt:  # sent to the whole process group: Snakemake itself prints it, once
+    except KeyboardInterrupt:  # sent to the entire process group; Snakemake prints it once
         logging.error("stopped by an interrupt: %s", KEPT)
         sys.exit(1)
     except _Stopped as stopped:
@@ -117,15 +117,15 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Make the kernel send SIGTERM when Snakemake's process ends, so that the job doesn't keep its GPU."""
+    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job doesn't hold on to its GPU."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _hub_access_off() -> None:
-    """Turn hub access off for this process and its children, unless ``HF_HUB_OFFLINE`` is set.
+    """Turn off hub access for this process and its children, unless ``HF_HUB_OFFLINE`` is set.
 
-    The hub's library reads the variable once, when it is imported.
+    The hub's library only reads the variable when it is imported.
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     constants: Any = sys.modules.get("huggingface_hub.constants")
@@ -134,9 +134,9 @@ def _hub_access_off() -> None:
 
 
 def collect_input_errors(folder: str | Path, since: float) -> str:
-    """Return a heading and a line per InputError that ended a job, from logs in ``folder`` written after ``since``.
+    """Return a heading and a line per InputError that ended a job, from logs in ``folder`` newer than ``since``.
 
-    The result is empty if there are none.
+    If there are none, the result is empty.
     """
     last_lines = [
         path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""All uses of undocumented parts of Snakemake. Only the workflow imports this module. Tests show the need for each."""
+"""Collect all uses of Snakemake's undocumented parts. Only the workflow imports this. Tests show why each is needed."""
 
 import atexit
 import functools
@@ -55,9 +55,9 @@ from ragrelay.execution.jobs.reasons import changed_params, shortened_reason
 from ragrelay.execution.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
-"""Targets that change none of Snakemake's files, and may be requested during a run."""
+"""Targets that don't change any of Snakemake's files and so may be requested during a run."""
 KNOWN_VERSIONS = "9.22.0 to 9.27.1"
-"""Snakemake's versions whose functions have the hashes below. Before 9.20, a time without a unit is in seconds."""
+"""The Snakemake versions whose functions have the hashes below. Before 9.20, times without a unit are in seconds."""
 DECIDING = {
     "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
     "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
@@ -75,11 +75,11 @@ DECIDING = {
     "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
     "snakemake.workflow:Workflow.execute": "fa1fdda0c1e0077d 6a81fb5bd5abbb97",
 }
-"""Functions that decide which jobs run, record how files were made, or say that a run begins → hashes of their sources,
-the oldest known version's first.
+"""Functions that decide which jobs run, record how files were made, or announce a run, each with the hashes of its
+source, oldest known version first.
 
-They are replaced or relied on here, and a change in one of them could go unnoticed. To accept a new version, read what
-it changes in them, run the tests with it, and add the hashes that `python tools/snakemake_hashes.py VERSION` writes.
+This module replaces or relies on them, so a change in one of them could go unnoticed. To accept a new version, read
+what it changes in them, run the tests with it, and add the output of `python tools/snakemake_hashes.py VERSION`.
 """
 SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobRateLimiter.get_free_jobs": "70a0e1f1fb6e8132",
@@ -88,19 +88,19 @@ SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
     "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "c37afaca105759f8 321a1548968849fc",
 }
-"""The same for functions that decide when Snakemake looks for jobs to start."""
+"""The same, for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
 FOLLOWED = {
     "view_answers.py": "generate_answers.py",
     "score_answers.py": "fill_scores.py",
     "read_replies.py": "ask_question.py",
 }
-"""Scripts of jobs that read a store, each with the script of the jobs that fill it, whose receipts they follow."""
+"""Scripts of jobs that read a store, each with the script of the jobs that fill it and produce its receipts."""
 CHANGED = "sha256:" + "0" * 64
 COUNT = "ragrelay_count"
-"""Flag for a job's input that counts its missing keys (generation.missing_work)."""
+"""Flags the job input that counts the job's missing keys (generation.missing_work)."""
 SIZES = ("mem_mb", "disk_mb")
-"""Resources for which Snakemake requires a value."""
+"""Resources that Snakemake requires a value for."""
 _INTERRUPTS: list[int] = []
 _TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, object], Path]] = []
@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a function of DECIDING is not the known one: then too many jobs could run, or too few."""
+    """Raise InputError if a function in DECIDING is unknown, because too many or too few jobs might run."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code of {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -126,44 +126,43 @@ def check_snakemake() -> None:
 
 @functools.cache
 def _other_functions() -> list[str]:
-    """Return the functions in DECIDING and SCHEDULING that are missing or have another source.
+    """Return the functions in DECIDING and SCHEDULING that are missing or whose source differs.
 
-    Cached, because it must be called before they are replaced here, and the workflow may be loaded again later.
+    Cached, because it must run before this module replaces them, and the workflow may be loaded again later.
     """
     return [name for name, digests in (DECIDING | SCHEDULING).items() if _source_hash(name) not in digests.split()]
 
 
 def _source_hash(name: str) -> str | None:
-    """Return 16 digits of the SHA-256 of a function's source; None if there is none. ``name``: module, colon, name."""
+    """Return 16 digits of the SHA-256 of a function's source; None if there is none. ``name``: ``module:function``."""
     try:
         code = inspect.unwrap(pkgutil.resolve_name(name)).__code__
     except (AttributeError, ImportError):
         return None
     text = "".join(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
-    # Decorators, `def`, and what is indented deeper: 2 ms for all. inspect.getsource reads token by token: 50 ms.
+    # Takes decorators, `def`, and what is indented deeper, in 2 ms for all; inspect.getsource reads tokens, in 50 ms.
     indent = text[: len(text) - len(text.lstrip())]
     source = re.match(rf"({indent}@.*\n)*{indent}(async )?def .*\n(\s*\n|{indent}[ )].*\n)*", text)
     return hashlib.sha256(source[0].rstrip().encode()).hexdigest()[:16] if source else None
 
 
 def look_at_jobs_when_needed() -> None:
-    """Make Snakemake look at its ready jobs only when it may find some to start.
+    """Make Snakemake only look at its ready jobs when it may find some to start.
 
-    Without this, it starts a thread after each look, for another look a second later. So each job that ends while
-    others wait adds a thread and a look per second until no job waits. An unknown scheduler is left unchanged, which
-    only costs time.
+    Otherwise, it starts a thread after each look, to look again a second later. So each job that ends while others wait
+    adds a thread and a look per second until none waits. An unknown scheduler is left unchanged, which only costs time.
     """
     if SCHEDULING.keys().isdisjoint(_other_functions()):
         JobScheduler._schedule_reevalutation = _look_again
 
 
 def _look_again(scheduler: JobScheduler, delay: float) -> None:
-    """Make ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
+    """Make ``scheduler`` look at its ready jobs within ``delay`` seconds if it may find jobs to start.
 
-    It may if the look before this call reached the limit of jobs per time or only looked at a sample of the jobs, or if
-    inputs come from a queue. With a limit, the next look comes when the oldest start no longer counts. Any other event
-    that lets a job start, such as the end of another, makes Snakemake look immediately. As every look calls this
-    function, one timer is enough: the earliest.
+    That is possible if the previous look reached the limit of jobs per time or only considered a sample of the jobs, or
+    if inputs come from a queue. If there is a limit, the next look comes when the oldest start no longer counts. Any
+    other event that lets a job start, such as the end of another job, makes Snakemake look immediately. Because every
+    look calls this function, the earliest timer is enough.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and len(limiter._jobs) >= limiter.max_jobs > 0:
@@ -180,7 +179,7 @@ def _look_again(scheduler: JobScheduler, delay: float) -> None:
 
 
 class _Look(threading.Timer):
-    """A look by ``scheduler`` at the time ``due`` (time.monotonic). Snakemake's end does not wait for it."""
+    """Makes ``scheduler`` look at the time ``due`` (time.monotonic). Snakemake doesn't wait for it when it ends."""
 
     def __init__(self, scheduler: JobScheduler, delay: float) -> None:
         super().__init__(delay, scheduler._open_jobs.release)
@@ -188,7 +187,7 @@ class _Look(threading.Timer):
 
 
 def shorten_reasons() -> None:
-    """Make Snakemake name a param's changed part, and a few files, instead of 8 kB of params and paths."""
+    """Make Snakemake's reasons show a param's changed part and a few files instead of 8 kB of params and paths."""
     if Reason.__str__ is not _reason:
         ParamsChange.__str__ = lambda change: changed_params(change.only_old, change.only_new)
         Reason.__str__ = _reason
@@ -199,18 +198,18 @@ def _reason(reason: Reason) -> str:
 
 
 def collect_garbage_rarely() -> None:
-    """Run Python's garbage collector every 20,000 new objects, not every 700: the large job graph has no cycles."""
+    """Collect garbage after every 20,000 new objects instead of 700, because the large job graph has no cycles."""
     gc.set_threshold(20_000)
 
 
 def import_this_package_in_jobs(workflow: Workflow) -> None:
     """Make jobs import ``ragrelay`` from the workflow's own checkout.
 
-    Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
-    could run one checkout's code with the other's digests. An installed package needs no change: jobs find it.
+    Snakemake puts a script's folder after the environment's packages. If two checkouts share an environment, jobs could
+    run one checkout's code with the other's digests. For an installed package, nothing changes, because jobs find it.
 
-    Jobs in conda environments get only this folder (and only with `conda-not-block-search-path-envvars`, which
-    profiles/default sets): the host's packages would hide the environment's.
+    Jobs in conda environments only get this folder, because the host's packages would hide the environment's. This
+    requires `conda-not-block-search-path-envvars`, which profiles/default sets.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -220,19 +219,19 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
 
 
 def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
-    """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
+    """Give jobs in a workflow's ``module`` two reasons to run that Snakemake misses.
 
-    ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
+    ``module``: the globals of its Snakefile. ``cache_dir``: where hashes of large files are stored.
 
-    A missing output: when a job fails, Snakemake records its new params and the content of its inputs, and removes its
-    outputs. The next run sees neither a change nor a missing file, unless a target or a running job needs the file
-    (snakemake#1978), and everything downstream stays as it was before the change.
+    A missing output: when a job fails, Snakemake records its new params and its inputs' content, and removes its
+    outputs. Unless a target or a running job needs a missing file (snakemake#1978), the next run doesn't notice that
+    anything is changed or missing, and everything downstream stays as it was before the change.
 
-    A changed file that no job makes: Snakemake compares the content only of files that are newer than the job's
-    outputs, and hashes none above `max-checksum-file-size`.
+    A changed file that no job creates: Snakemake only compares the content of files that are newer than the job's
+    outputs, and doesn't hash files above `max-checksum-file-size`.
     """
     _OURS.append((module, Path(cache_dir)))
-    DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
+    DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake selects jobs
     DAG.update_needrun = _order_only
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
     PersistenceBase._input = _recorded_input
@@ -241,7 +240,7 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 def count_file(path: str) -> Any:
     """Mark ``path``, the count of a job's missing keys, as an input that never triggers the job.
 
-    The record of the job's inputs omits it, so a profile that needs no count changes nothing.
+    It isn't part of the recorded inputs, so switching to a profile that needs no count doesn't trigger anything either.
     """
     return flag(ancient(path), COUNT)
 
@@ -251,7 +250,7 @@ def _recorded_input(persistence: PersistenceBase, job: Job) -> list[str]:
 
 
 class _SourceFile:
-    """A file that no job makes, in its state when Snakemake decided which jobs run."""
+    """A file that no job creates, in the state in which it was when Snakemake decided which jobs to run."""
 
     def __init__(self, path: str, cache_dir: Path) -> None:
         self.path, self.cache_dir, self.version = Path(path), cache_dir, file_version(path)
@@ -262,9 +261,9 @@ class _SourceFile:
 
     @property
     def checksum(self) -> str | None:
-        """Checksum in Snakemake's form; None if the file can't be read, CHANGED (which no file has) if it has changed.
+        """Return Snakemake's checksum; None if the file can't be read; CHANGED, which no file has, if it changed.
 
-        Jobs may have read either content of a changed file. With CHANGED on record they run again at the next start.
+        Jobs may have read a changed file before or after the change. With CHANGED on record, they will run again.
         """
         digest = self._hash
         return digest and (CHANGED if self.changed else digest)
@@ -281,7 +280,7 @@ async def _give_reasons(dag: DAG) -> None:
     await _check_incomplete(dag)
     if not dag.workflow.is_main_process:
         return
-    settings = dag.workflow.execution_settings  # None if nothing is to run, as for a summary
+    settings = dag.workflow.execution_settings  # None if nothing will run, for example for a summary
     if settings and settings.keep_incomplete:
         with on_terminal():
             found = "this option, with which the next run would mistake a failed job's files for finished ones"
@@ -295,10 +294,11 @@ async def _give_reasons(dag: DAG) -> None:
 
 
 async def _order_only(dag: DAG, *arguments: object, **options: object) -> None:
-    """Decide which jobs run as if jobs didn't depend on jobs that only make their ancient() inputs.
+    """Decide which jobs run as if jobs didn't depend on jobs that only create their ancient() inputs.
 
-    Snakemake checks no reasons for a job downstream of one that runs, because that job will run too. Behind ancient()
-    it does not run, so its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
+    Snakemake doesn't check the reasons of a job that is downstream of a running job, because it will run anyway. After
+    ancient(), it won't, so its own reasons are lost. If the ancient file is missing, for example after a failure, the
+    job runs without a reason.
     """
     hidden = []
     for maker, jobs in dag.depending.items():
@@ -319,10 +319,10 @@ async def _order_only(dag: DAG, *arguments: object, **options: object) -> None:
 
 
 def _count_again(dag: DAG, hidden: Iterable[tuple[Job, Job, Iterable[str]]]) -> bool:
-    """Request counts of missing keys for exactly the jobs that run. Returns whether a count on disk must be replaced.
+    """Request counts of missing keys for exactly the jobs that will run. Return whether a count must be replaced.
 
-    ``hidden``: jobs that make ancient() inputs, jobs that have them, and these files. A count may be left over from a
-    killed run. A count that no job needs has no reason to be made, whatever has changed.
+    ``hidden``: jobs that create ancient() inputs, jobs that have them, and these files. A count may be left over from a
+    killed run. A count that no job needs is never created, whatever has changed.
     """
     counts = [(maker, job, files) for maker, job, files in hidden if any(is_flagged(file, COUNT) for file in files)]
     needed = {maker: files for maker, job, files in counts if dag.needrun(job)}
@@ -338,9 +338,9 @@ def _count_again(dag: DAG, hidden: Iterable[tuple[Job, Job, Iterable[str]]]) -> 
 
 
 def _tell_if_it_should_follow(job: Job, maker: Job) -> None:
-    """Warn of the rule of ``job`` if it reads a store, but runs whenever ``maker`` filled it for another retriever.
+    """Warn if the rule of ``job`` reads a store but reruns whenever ``maker`` has filled it for another retriever.
 
-    A workflow that imports the rules can replace their inputs, and with them ancient().
+    This happens if a workflow that imports the rules replaces their inputs, including ancient().
     """
     view, filling = (infer_source_file(each.rule.script or "").get_filename() for each in (job, maker))
     if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
@@ -354,7 +354,7 @@ def _is_ours(job: Job) -> bool:
 
 
 def _changed_source_files(dag: DAG, job: Job, cache_dir: Path) -> list[str]:
-    """Return the inputs of ``job`` that no job makes and whose content has changed since it ran."""
+    """Return the inputs of ``job`` that no job creates and whose content has changed since it ran."""
     made = dag.dependencies[job].values()
     if sum(map(len, made)) == len(job.input):
         return []
@@ -379,18 +379,18 @@ async def _is_checksum_eligible(file: object, threshold: int) -> bool:
 
 
 def changed_source_files() -> list[str]:
-    """Return the user's files that have changed since Snakemake decided which jobs run, sorted."""
+    """Return the user's files, sorted, that have changed since Snakemake decided which jobs to run."""
     return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
 
 
 def finished_files(workflow: Workflow) -> list[str]:
-    """Return the existing files among the outputs that this run's targets need."""
+    """Return the outputs that this run's targets need and that exist."""
     made = {str(file) for job in workflow.dag.jobs for file in job.output}
     return sorted(path for path in made if Path(path).is_file())
 
 
 def end_with(lines: Callable[[], list[str]]) -> None:
-    """Make Snakemake add ``lines`` when it reports that there is nothing to do, as a run does at its end."""
+    """Make Snakemake print ``lines`` when there is nothing to do, as it does at the end of a run."""
 
     def added(record: logging.LogRecord) -> bool:
         if record.msg == NOTHING_TO_BE_DONE_MSG:
@@ -401,11 +401,11 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 
 
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
-    """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
+    """Make dry runs end with their jobs' requests to SLURM, and make runs check these before their first job.
 
-    Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
-    The target `check_cluster` ends the run after the check. It checks the jobs for the targets given with it, or for
-    the report. ``planned`` returns what the plan counted for the jobs that it gets, and when (execution.study.plan).
+    Snakemake's log records trigger this, because Snakemake ignores a module's hooks such as `onstart`. The target
+    `check_cluster` ends the run after the check. It checks the jobs for the other targets on the command line or, if
+    there are none, for the report. ``planned`` returns what the plan counted for jobs, and when.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -456,8 +456,8 @@ def _check_run(workflow: Workflow) -> None:
 
 
 def submissions(workflow: Workflow) -> list[Submissions]:
-    """Return the jobs that go to a cluster, with the resources of their first attempt, in the order of the rules."""
-    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, as an environment may lack it
+    """Return the jobs that go to a cluster, with the resources for their first attempt, in the order of the rules."""
+    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # may not be installed
     from snakemake_executor_plugin_slurm.utils import set_gres_string
 
     dag, place = workflow.dag, {rule: number for number, rule in enumerate(workflow.rules)}
@@ -465,7 +465,7 @@ def submissions(workflow: Workflow) -> list[Submissions]:
     asked: dict[tuple[str, ...], dict[str, object]] = {}
     needed = dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in needed if job.rule.group or not (job.rule.norun or job.rule.name in workflow._localrules)]
-    # A dry run computes resources as if its jobs ran here, on one core. At its end nothing else needs them.
+    # A dry run computes resources as if its jobs ran here, on one core. When it ends, nothing else needs them.
     if workflow.dryrun:
         workflow.global_resources["_cores"] = None
         for job in jobs:
@@ -478,7 +478,7 @@ def submissions(workflow: Workflow) -> list[Submissions]:
             continue
         else:
             seen.add(id(group))
-            # Not the group's own resources, which a dry run adds up as if its jobs ran here.
+            # Don't use the group's own resources, which a dry run adds up as if its jobs ran here.
             limits = {"constraints": workflow.global_resources, "run_local": False}
             name, resources = group.groupid, dict(GroupResources.basic_layered([*group.toposorted], **limits))
         stand_in = SimpleNamespace(resources=_Asked(resources), threads=resources["_cores"])
@@ -493,16 +493,15 @@ def submissions(workflow: Workflow) -> list[Submissions]:
 
 
 class _Asked(dict[str, Any]):
-    """Resources as keys and as attributes, as a job has them."""
+    """Resources that can be read as keys and as attributes, as in a job."""
 
     __getattr__ = dict.__getitem__
 
 
 def escape_log_messages() -> None:
-    """Escape control characters in Snakemake's messages, which name files and repeat logs.
+    """Escape control characters in Snakemake's messages, which contain file names and parts of logs.
 
-    After Ctrl-C, no errors go to the terminal, because every interrupted job would report one. Snakemake's log file has
-    them.
+    After Ctrl-C, errors are only written to Snakemake's log file, because every interrupted job would report one.
     """
     for handler in logger.handlers:
         if handler.formatter and not isinstance(handler.formatter, Shown):
@@ -520,9 +519,9 @@ def _note_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def print_failure(errors: str) -> None:
-    """Print the errors to fix (``errors``) and how to continue, as the last lines of a failed run.
+    """Print the ``errors`` to fix and how to continue as the last lines of a failed run.
 
-    They wait for the end of the process, because Snakemake writes more after its failure handlers.
+    They are printed when the process ends, because Snakemake writes more after its failure handlers.
     """
     if _INTERRUPTS:
         atexit.register(tell, f"ragrelay: error: stopped by an interrupt: {KEPT}")
@@ -532,10 +531,11 @@ def print_failure(errors: str) -> None:
 
 
 def leave_unlocked(workflow: Workflow) -> list[str]:
-    """Leave the folder unlocked if only targets in LOOKING are requested. Returns their inputs: none.
+    """Leave the folder unlocked if only targets in LOOKING are requested. Returns their inputs, an empty list.
 
-    Called as an input function: then the jobs are known, and the folder is not locked yet. With a lock, such a target
-    would delete the lock of the run that it looks at, because Snakemake removes all locks of a folder at its end.
+    It is called as an input function, when the jobs are known and the folder isn't locked yet. If such a target locked
+    the folder, it would delete the lock of the run that it looks at, because Snakemake removes all of a folder's locks
+    at its end.
     """
     if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
@@ -543,9 +543,9 @@ def leave_unlocked(workflow: Workflow) -> list[str]:
 
 
 def keep_locks_of_other_runs() -> None:
-    """Make a run that ends keep the locks of other runs in the same folder, and the locks' folder.
+    """When a run ends, keep the locks of other runs in the same folder, and the folder with the locks.
 
-    Without this, Snakemake removes the folder with all locks. Then another run that is about to lock its files ends
+    Otherwise, Snakemake removes the folder with all locks. A second run that is about to lock its files would then end
     with a FileNotFoundError, and a third run could write the second run's files.
     """
     FilePersistence._delete_locks = _delete_own_locks
@@ -574,13 +574,13 @@ def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[st
 
 
 def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., object], str]) -> None:
-    """Tell ``rules`` which rule makes the files of an input function. For others, Snakemake tries all patterns."""
+    """Tell ``rules`` which rule creates an input function's files. For others, Snakemake tries all patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
 
 
 def output_patterns(workflow: Workflow) -> list[str]:
-    """Return regular expressions of all outputs and benchmarks, with the configuration's names for wildcards."""
+    """Return regular expressions for all outputs and benchmarks, with the configuration's names for wildcards."""
     return [
         output.regex().pattern
         for rule in workflow.rules
@@ -589,22 +589,22 @@ def output_patterns(workflow: Workflow) -> list[str]:
 
 
 def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
-    """Return a regular expression of the log, and the outputs, of each rule that has both."""
+    """Return a regular expression for the log and the outputs of each rule that has both."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
 
 def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
-    """Return the profile's `set-resources` for a class of rules."""
+    """Return what the profile's `set-resources` sets for a class of rules."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
-    """Return a rule class's ``resources`` for jobs with work, and the profile's `default-resources` for jobs without.
+    """Return ``resources`` for jobs that have work to do, and the profile's `default-resources` for jobs that don't.
 
-    A job's count of missing keys decides this. Until the count is made, if the job has no such input, and after a
-    failed attempt, the job has work.
+    The job's count of missing keys decides this. If there is no count yet, if the job has no such input, or after a
+    failed attempt, the job counts as having work.
     """
     defaults = workflow.resource_settings._parsed_default_resources
     return {name: _by_work(Resource(name, value), defaults.get(name)) for name, value in resources.items()}
@@ -622,9 +622,9 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., obje
 
 
 def missing_keys(inputs: object) -> int | None:
-    """Return the number of missing keys from the count among a job's ``inputs``; None if they aren't counted yet.
+    """Return the number of missing keys from the count in a job's ``inputs``; None if they haven't been counted yet.
 
-    In a dry run for a cluster, the plan may have counted them.
+    In a dry run for a cluster, the number may come from the plan.
     """
     counts = map(Path, getattr(inputs, MISSING_KEYS, ()))
     known = [
@@ -635,31 +635,31 @@ def missing_keys(inputs: object) -> int | None:
 
 
 def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
-    """Return the profile's `set-threads` for a class of rules, or ``otherwise``."""
+    """Return what the profile's `set-threads` sets for a class of rules, or else ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 
 
 def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
-    """Return the minutes (`runtime`) and MB (`mem_mb`) of a first attempt in the profile, by rule with a benchmark."""
+    """Return the profile's minutes (`runtime`) and MB (`mem_mb`) for a first attempt, by rule with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
 
 
 def submitted_at_once(workflow: Workflow) -> int | None:
-    """Return how many jobs the profile (`jobs`) submits at a time; None if all run on this machine."""
+    """Return how many jobs the profile submits at once (`jobs`); None if all run on this machine."""
     nodes = workflow.resource_settings.nodes
     return None if workflow.local_exec or not isinstance(nodes, int) else nodes
 
 
 def time_limit(rule: Rule) -> int | None:
-    """Return the minutes that the profile gives a first attempt of ``rule``; None if it sets no limit."""
+    """Return how many minutes the profile gives a first attempt at ``rule``; None if it sets no limit."""
     return _first(rule.rule, "runtime")
 
 
 def _first(rule: Rule, name: str) -> int | None:
-    """Return the profile's number for a job's first attempt; None if it has none."""
+    """Return a resource's number for a job's first attempt; None if the profile has none."""
     if (resource := rule.resources.get(name)) is None:
         return None
     job = {"input": [], "attempt": 1, "threads": 1, "rulename": rule.name, "async_run": rule.workflow.async_run}
@@ -668,7 +668,7 @@ def _first(rule: Rule, name: str) -> int | None:
 
 
 def _value(resource: Resource) -> Any:
-    """Return a value of the profile; for an expression such as `attempt * 480`, a function that each job evaluates."""
+    """Return a value from the profile; an expression such as `attempt * 480` as a function that each job evaluates."""
     if not resource.is_evaluable():
         return resource.value
     return lambda wildcards, **job: resource.evaluate(wildcards, **job).value

@@ -1,18 +1,18 @@
-"""List a study's files that no rule makes any more, such as a removed retriever's."""
+"""List files in a study's results that no rule creates any more, for example those of a removed retriever."""
 
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 KEPT = ("plan.csv", "plan.json", "report/pages.js")
-"""Files below the results that other configurations or commands make; never stale."""
+"""Files in the results that come from other configurations or commands and so are never stale."""
 
 
 def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] = KEPT) -> Iterator[Path]:
-    """Yield the files below ``folder`` that none of ``patterns`` matches, sorted.
+    """Yield the files in ``folder`` that match none of ``patterns``, sorted.
 
-    ``kept``: files and folders below it that are never stale. ``patterns``: regular expressions of the rules' outputs,
-    with the configuration's names for wildcards. A file below an output folder belongs to the folder's rule.
+    ``kept``: files and folders in it that are never stale. ``patterns``: regular expressions for the rules' outputs,
+    with the configuration's names for wildcards. A file in an output folder belongs to the folder's rule.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

@@ -1,4 +1,4 @@
-"""Find a failed job's damaged input, and name the command that makes it again."""
+"""Find a failed job's damaged input, and say how to recreate it."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from ragrelay.base.errors import InputError
 
 
 def check_ends(paths: Iterable[str]) -> None:
-    """Raise InputError for a CSV file that ends within a line: a reader would fill its last row with empty fields."""
+    """Raise InputError for a CSV file that ends within a line, because readers would pad the row with empty fields."""
     for path in paths:
         if path.endswith(".csv"):
             with Path(path).open("rb") as file:
@@ -20,11 +20,11 @@ def check_ends(paths: Iterable[str]) -> None:
 
 
 def check_readable(paths: Iterable[str]) -> None:
-    """Read every byte of the Parquet and JSON files among ``paths``; raise InputError for one that can't be read.
+    """Read every byte in the Parquet and JSON files in ``paths``, and raise InputError if one can't be read.
 
-    For a failed job, because a reader's error doesn't name the file.
+    This is for failed jobs, because a reader's error doesn't name the file.
     """
-    # Imported here, because every start of Snakemake imports this module.
+    # Imported here because Snakemake imports this module at every start.
     import polars as pl
 
     from ragrelay.base.io.parquet_files import FAULTS, check_parquet, fault
@@ -33,7 +33,7 @@ def check_readable(paths: Iterable[str]) -> None:
         try:
             if path.endswith(".parquet"):
                 check_parquet(path)
-                pl.read_parquet(path, glob=False)  # Polars rejects some bytes that Arrow accepts
+                pl.read_parquet(path, glob=False)  # Polars rejects some files that Arrow accepts
             elif path.endswith(".json"):
                 json.loads(Path(path).read_text(encoding="utf-8"))
         except (*FAULTS, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -42,9 +42,9 @@ def check_readable(paths: Iterable[str]) -> None:
 
 @contextmanager
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError if the body fails and one of the files ``paths``, which it reads, is damaged.
+    """If the body fails and one of the files that it reads (``paths``) is damaged, raise InputError.
 
-    Checking every byte first would cost more than reading the files. This costs nothing if all files are complete.
+    Checking every byte first would take longer than reading the files; this takes no time if all files are complete.
     """
     check_ends(paths)
     try:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return whether code failed, not whether it was stopped. A Polars panic at damaged bytes isn't an Exception."""
+    """Return whether code failed rather than being stopped. A Polars panic about damaged bytes isn't an Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

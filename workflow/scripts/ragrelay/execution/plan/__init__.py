@@ -1,1 +1,1 @@
-"""The cost of a study, before any engine starts."""
+"""Estimate what a study costs before any engine starts."""

@@ -1,4 +1,4 @@
-"""Check a study's budget before a run's first job: past use, and the need counted by the last `snakemake plan`."""
+"""Check a study's budget before a run's first job, from past use and what the last `snakemake plan` counted."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -14,9 +14,9 @@ PLAN_FIRST = "a plan: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
+    """Return the totals in a plan's last row, by budget key. Unknown totals are None.
 
-    Tokens are prompt tokens, including tokens from the prefix cache, and answer tokens.
+    Tokens are prompt tokens, including those served from the prefix cache, plus answer tokens.
     """
     return {"gpu_hours": total["gpu_hours"], "tokens": total["prompt_tokens"] + total["answer_tokens"]}
 
@@ -28,17 +28,17 @@ def plan_receipt(
     used: Mapping[str, float],
     missing: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the record against which later runs are checked: time, hash of the planned work (``of``), totals.
+    """Return the record that later runs are checked against: time, hash of the planned work (``of``) and totals.
 
-    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: earlier use by
-    the study's jobs. ``missing``: see plan_jobs.
+    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: what the study's
+    jobs have used so far. ``missing``: see plan_jobs.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
 
 
 def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
-    """Read the numbers of shards from a plan's ``receipt``; none without a plan."""
+    """Read the numbers of shards from a plan's ``receipt``; empty if there is no plan."""
     if not receipt.exists():
         return {}
     try:
@@ -51,7 +51,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
 
 
 def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Return a line for each limit, to print under the plan with this ``receipt``."""
+    """Return a line for each limit, to print below the plan with this ``receipt``."""
     lines = []
     for key, limit in budget.items():
         need, used = receipt["needs"][key], receipt["used"][key] or 0
@@ -74,12 +74,12 @@ def check_budget(
     to_be_made: Iterable[Path],
     used: Mapping[str, float],
 ) -> None:
-    """Raise InputError if a run would exceed ``budget``, or if the plan is missing or out of date.
+    """Raise InputError if a run would exceed ``budget``, or if the plan is missing or outdated.
 
-    ``receipt``: the plan's record (plan_receipt). ``of``: the present hash of the work. ``files``: the files from which
-    the plan was counted. None may be newer than the plan, or among the run's outputs ``to_be_made``. ``used``: the
-    study's jobs' use so far. Use since the plan is part of the planned need; if it exceeds the plan, the remaining need
-    is unknown.
+    ``receipt``: the plan's record (plan_receipt). ``of``: the current hash of the work. ``files``: the files that the
+    plan was based on, none of which may be newer than the plan or among the run's outputs ``to_be_made``. ``used``:
+    what the study's jobs have used so far. Use since the plan is part of what was planned; if it exceeds the plan, the
+    remaining need is unknown.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
@@ -119,9 +119,9 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return the missing keys that the plan counted, keyed by jobs' count files, and the plan's time.
+    """Return the numbers of missing keys that the plan counted, by the jobs' count files, and the plan's time.
 
-    None and an empty text if there is no plan, or an outdated one. The arguments are those of check_budget.
+    Both are empty if there is no plan or if it is outdated. The arguments are those of check_budget.
     """
     try:
         plan = json.loads(receipt.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""List the cache's contents and the studies that use them, join its small files, and remove what no study needs."""
+"""List what is in the cache and which studies use it, join its small files, and remove what no study needs."""
 
 import itertools
 import re
@@ -29,14 +29,14 @@ STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ProcessedStore | Score
     "scores": ScoreStore,
 }
 RECENT = 24 * 60 * 60.0
-"""Seconds after its last change during which nothing is removed, needed or not."""
+"""Nothing is removed within this many seconds after its last change, whether needed or not."""
 KINDS = (*STORES, "references", "indexes", "models", "hashes")
 SMALL = 1 << 20
-"""Maximum size of a receipt in bytes; larger JSON files are not read."""
+"""Maximum size of a receipt in bytes. Larger JSON files aren't read."""
 NAMING = ("generated", "scores", "indexes", "converted")
-"""A study's folders whose subfolders are named after a generator, a scorer or a corpus."""
+"""Folders in a study's results whose subfolders are named after generators, scorers or corpora."""
 NUGGETS = ("*/*/asked/write_nuggets/*/*.json", "*/*/nuggets/*/written/*.json")
-"""Receipts of nugget lists, relative to the folder with all results; the second is version 0.1.0's."""
+"""Receipts for nugget lists, relative to the folder with all results. The second pattern is for version 0.1.0."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -45,23 +45,23 @@ class Needed:
     """The cache entries that a study needs."""
 
     study: str
-    """The study's name, and its folder's."""
+    """The name of the study and its folder."""
     names: Collection[str]
-    """Hashes that name its stores."""
+    """The hashes in its stores' names."""
     receipts: Collection[str]
-    """Result files that name its indexes and embeddings."""
+    """The result files that name its indexes and embeddings."""
 
 
 def show_cache(cache_dir: Path, results: Path) -> str:
-    """Return the cache's contents as a terminal table."""
+    """Return the cache's contents as a table for the terminal."""
     return printed(contents(cache_dir, results))
 
 
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
-    """Return a row per store, index and embeddings folder: kind, name, MB, files, last write, and used_by.
+    """Return one row per store, index and embeddings folder: kind, name, MB, files, last write, and used_by.
 
-    ``used_by``: the studies in the folder ``results`` whose receipts or scores name it, each with its generators,
-    scorers or corpora. A study whose results were deleted, or are elsewhere, is missing.
+    ``used_by`` lists the studies in the folder ``results`` whose receipts or scores name it, each with its generators,
+    scorers or corpora. Studies whose results were deleted or are elsewhere are missing.
     """
     users = _users(results)
     return pl.DataFrame(
@@ -81,7 +81,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A store, index or embeddings folder. ``hash``: the hash in its name; empty for the folder of hashes."""
+    """A store, index or embeddings folder. ``hash``: the hash in its name; empty for the folder with hashes."""
 
     kind: str
     path: Path
@@ -104,7 +104,7 @@ def _entries(cache_dir: Path) -> Iterator[_Entry]:
 
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
-    """Return each hash's users, as named in receipts and scores: by study, its generators, scorers or corpora."""
+    """Return which studies use each hash, by their receipts and scores, with the generators, scorers or corpora."""
     users: dict[str, dict[str, set[str]]] = {}
 
     def note(name: str, path: Path) -> None:
@@ -126,11 +126,11 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 
 
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
-    """Remove the stores, indexes and embeddings that no study needs, or only list them; yield a line for each.
+    """Remove (or only list) the stores, indexes and embeddings that no study needs, and yield a line for each.
 
-    An entry is needed if ``needed`` or a study's files in the folder ``results`` name it. Entries changed within RECENT
-    seconds stay. Each is renamed in one step before it is removed. Raises InputError, before anything is removed, if
-    the study has not finished, or while the cache is in use.
+    An entry is needed if it is named in ``needed`` or in a study's files in the folder ``results``. Entries that
+    changed within the last RECENT seconds stay. Each entry is renamed in one step before it is removed. Raises
+    InputError, before anything is removed, if the study hasn't finished or the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:
@@ -163,7 +163,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
 
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
-    """Raise InputError while a run uses the cache, or a job left over from a run still writes to it."""
+    """Raise InputError if a run is using the cache or if a job left over from a run is still writing to it."""
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
     ]
@@ -173,7 +173,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Join the parts of every store, and remove parts replaced long enough ago; yield a line per changed store."""
+    """Join the parts in every store, remove parts replaced long enough ago, and yield a line per changed store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)

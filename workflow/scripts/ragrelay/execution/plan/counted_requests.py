@@ -1,4 +1,4 @@
-"""Count model questions' requests, from their rows and the stores."""
+"""Count the requests that questions to models need, from their rows and the stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts a job's requests to ``planned``. ``part``: the asking job within a line of the plan."""
+    """Counts a job's requests to the generator ``planned``. ``part``: the job among those in a line of the plan."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -34,13 +34,13 @@ class PlanAsker:
 
     @property
     def work(self) -> pl.DataFrame:
-        """The rows so far, columns WORK. A key that is requested twice counts once, at its first request."""
+        """The rows so far, with the columns WORK. A key that is requested twice only counts at its first request."""
         return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
-        """Count ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
+        """Count the likelihoods ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
 
-        Raises InputError for a prompt that is too long with its continuation.
+        Raises InputError if a prompt and its continuation are too long together.
         """
         generator = self.generator if chat else without_chat(self.generator)
         store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
@@ -49,23 +49,23 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count likelihoods for texts that aren't written yet: ``rows`` (prompt_id, item, prompt_tokens)."""
+        """Count the likelihoods ``rows`` (prompt_id, item, prompt_tokens) for texts that don't exist yet."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
         self.count(rows.with_columns(pl.lit(value, WORK[name]).alias(name) for name, value in figures.items()))
 
     def count(self, rows: pl.DataFrame) -> None:
-        """Add ``rows`` (WORK without part) to the count, as this part's."""
+        """Add ``rows`` (WORK without part) to the count for this part."""
         self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
 
 
 class PlannedAnswers:
-    """Stored answers by generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
+    """The stored answers from generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
 
-    Used like FileAnswers, but ``keys`` already have the texts. Placeholders have the mean length of the stored answers,
-    one sentence each, and are equal only for the same prompt and seed, because equal or empty answers need fewer
-    requests. A stored answer that is null has no row.
+    Used like FileAnswers, but ``keys`` already has the texts. Placeholders consist of one sentence with the mean length
+    of the stored answers. They only are equal for the same prompt and seed, because equal or empty answers need fewer
+    requests. Stored answers that are null get no row.
     """
 
     def __init__(
@@ -96,24 +96,25 @@ class PlannedAnswers:
         self.keys = _answers(prompts, planned, seeds)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return ``keys`` unchanged: they already have the texts."""
+        """Return ``keys`` unchanged, because they already have the texts."""
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield known answers if the judge's other inputs are ``sure``, then the rest, each with its certainty."""
+        """Yield known answers if the judge's other inputs are ``sure``, then the rest, each with whether it is
+        certain."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
 
 class PlannedJob(QuestionJob):
-    """A job in the plan. It reads answers from their generator's store."""
+    """A job in the plan, which reads answers from their generator's store."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
         super().__init__(**fields)
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Answers:
-        """Return imported answers from their files, other answers from the store."""
+        """Return the answers, from files if they are imported and otherwise from the store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)
@@ -121,7 +122,7 @@ class PlannedJob(QuestionJob):
 
 
 def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
-    """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, and whether it is ``known``."""
+    """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, with whether it is ``known``."""
     asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
     stored = planned.store.answers(asked.unique(KEY), reading_marks(planned.generator))
     asked = asked.join(stored.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
@@ -140,7 +141,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
+    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), counting requests like fill_likelihoods."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(
@@ -154,7 +155,7 @@ def likelihood_work(
 
 
 def _requested(missing: pl.DataFrame, generator: GeneratorEntry, block: int) -> Iterator[tuple[object, ...]]:
-    """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
+    """Yield rows of REQUESTED. A request's figures are in its first continuation's row; the other rows have zeros."""
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         for asked in word_requests(missing, generator, window_of(generator)):
             figures = (1, float(asked.tokens), 0.0, 0.0)
@@ -165,7 +166,7 @@ def _requested(missing: pl.DataFrame, generator: GeneratorEntry, block: int) -> 
     before: Sequence[int] = ()
     window = window_of(generator) if len(missing) else None
     for request in scorings_of(missing, generator, window or 0):
-        # The prefix cache can't serve a prompt whose own log-probabilities are requested.
+        # The prefix cache can't serve prompts whose own log-probabilities are requested.
         whole = (len(request.given) - 1) // block * block if request.single and generator["prefix_caching"] else 0
         shared = min(whole, shared_prefix(before, request.given, block))
         figures = (1, float(len(request.given)), float(shared), 0.0)

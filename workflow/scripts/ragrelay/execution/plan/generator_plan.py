@@ -1,4 +1,4 @@
-"""Look up a generator's data for the plan: stores, template, pace and price."""
+"""Look up what the plan needs to know about a generator: stores, template, pace and price."""
 
 import functools
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.templates import Template
 
 LIKELIHOOD_BYTES = 60
-"""Bytes per likelihood in a store's Parquet files: two hashes and two numbers."""
+"""Bytes per likelihood in a store's Parquet files (two hashes and two numbers)."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` names its origin."""
+    """What requests for one store cost. ``speed`` is None if unknown; ``basis`` says where it comes from."""
 
     speed: Speed | None
     basis: str
@@ -26,9 +26,9 @@ class Price:
     bytes_each: float
 
     def gpu_hours(self, prompt_tokens: float, answer_tokens: float, starts: int) -> float | None:
-        """GPU-hours (machine-hours on CPU) for these tokens and this number of engine ``starts``.
+        """Return the GPU-hours (machine-hours on CPU) for these tokens and this number of engine ``starts``.
 
-        None if the speed is unknown; 0 for an endpoint.
+        The result is None if the speed is unknown, and 0 for an endpoint.
         """
         if not self.gpus:
             return 0.0
@@ -39,7 +39,7 @@ class Price:
 
 
 class GeneratorPlan:
-    """A generator with its stores and pace, each read once."""
+    """A generator with its stores and pace, each of which is only read once."""
 
     def __init__(
         self, generator: GeneratorEntry, fingerprint: str, template: Template, cache_dir: str | Path, threads: int
@@ -49,12 +49,12 @@ class GeneratorPlan:
 
     @functools.cached_property
     def pace(self) -> Pace:
-        """The expected length and speed of this generator's answers, measured on the stored ones if there are any."""
+        """The expected length and speed of this generator's answers, measured on stored answers if there are any."""
         return pace_of(self.store, self.generator)
 
     @functools.cached_property
     def likelihoods(self) -> LikelihoodStore:
-        """The likelihood store of this generator."""
+        """This generator's likelihood store."""
         fingerprint = likelihood_fingerprint(self.generator, cache_dir=self.cache_dir)
         return LikelihoodStore(self.cache_dir, fingerprint)
 
@@ -62,7 +62,7 @@ class GeneratorPlan:
         """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if pace.device == "cpu":
-            gpus = min(gpus, 1)  # one machine, even if several engines share it
+            gpus = min(gpus, 1)  # one machine, even if engines share it
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)
         return Price(*scoring_speed(self.likelihoods, pace), gpus, LIKELIHOOD_BYTES)

@@ -1,4 +1,4 @@
-"""Count a study's requests to its engines, before any engine starts."""
+"""Count a study's requests to its engines before any engine starts."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,9 +27,9 @@ from ragrelay.questions.question import question_module
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
 ANSWERS = ("generate_answers", *(rule for annex in annexes() for rule in annex.generates))
-"""Rules that generate answers."""
+"""The rules that generate answers."""
 Prices = Mapping[str, Price]
-"""Prices by store, named as in WORK."""
+"""Prices by store, with names as in WORK."""
 
 
 def plan_jobs(
@@ -38,17 +38,16 @@ def plan_jobs(
     seeds: Sequence[int],
     missing: dict[str, int] | None = None,
 ) -> pl.DataFrame:
-    """Return a row per job, and a total (dataset `total`).
+    """Return one row per job, and a total (dataset `total`).
 
-    Exact: cells (answer files), judged_answers (that a judge is asked about), prompts (distinct), asked (distinct keys:
-    prompt and seed of an answer, prompt and continuation of a likelihood), cached (keys now in the store), to_make (the
-    others), requests (to the engine), prompt_tokens (sent to it), engine_starts. A key that several jobs share counts
-    in each of their rows and once in the total: the first job that runs makes it. `of_answers_to_come` counts
-    likelihoods of answers not yet generated.
-    Estimates: answer_tokens, prefix_shared_tokens (prompt tokens that the prefix cache serves), gpu_hours (null if no
-    speed is known), disk_bytes (new in the stores, and answer files).
-    ``missing`` gets the number of missing keys of every job, by its count's file.
-    Raises InputError if a prompt doesn't fit the window.
+    Exact columns: cells (answer files), judged_answers (answers that a judge is asked about), prompts (distinct), asked
+    (distinct keys: an answer's prompt and seed, or a likelihood's prompt and continuation), cached (keys already in the
+    store), to_make (the others), requests (to the engine), prompt_tokens (sent to it), engine_starts. A key that
+    several jobs share counts in each of their rows but only once in the total, because the first job that runs computes
+    it. `of_answers_to_come` counts likelihoods of answers that haven't been generated yet. Estimated columns:
+    answer_tokens, prefix_shared_tokens (prompt tokens served from the prefix cache), gpu_hours (null if no speed is
+    known), disk_bytes (for new rows in the stores, and for answer files). Adds every job's number of missing keys to
+    ``missing``, by the job's count file. Raises InputError if a prompt doesn't fit in the window.
     """
     rows, asked, sizes = [], [], []
     prices: dict[str, Price] = {}
@@ -76,7 +75,7 @@ def plan_jobs(
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
-    """Return WORK for a question's jobs, as counted by the question's ``plan``, and the answers that it judges."""
+    """Return WORK for a question's jobs, counted by the question's ``plan``, and the number of judged answers."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
@@ -104,7 +103,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
         pl.col("prompt_tokens", "shared_tokens", "answer_tokens").sum(),
         pl.struct("job", "part").n_unique().alias("starts"),
     )
-    # An engine that fills two stores starts once, for the first, which takes longer.
+    # An engine that fills two stores starts once. Count the start for the first store, which takes longer.
     starts = missing.select("job", "part").n_unique()
     hours, size, counted = [], files_size, 0
     for row in sorted(sums.iter_rows(named=True), key=lambda row: (-prices[row["store"]].start_seconds, row["store"])):
@@ -130,9 +129,9 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers in all cells of a dataset and generator, or for answers to single passages.
+    """Return WORK for the answers in all of a dataset and generator's cells, or for answers to single passages.
 
-    Raises InputError if a prompt doesn't fit the window, unless the job leaves it out.
+    Raises InputError if a prompt doesn't fit in the window, unless the job leaves such prompts out.
     """
     planned = generators[job.generator]
     [queries] = job.paths("queries", dataset=job.dataset)
@@ -165,11 +164,11 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
-    """Return a generation job's prompt files, keyed by retriever, in request order: zero-shot first."""
+    """Return a generation job's prompt files by retriever, in request order (zero-shot first)."""
     of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"], **job.wildcards)
     by_retriever = of_job.grouped("retriever")
     zeroshot = {ZEROSHOT: by_retriever[ZEROSHOT]} if ZEROSHOT in by_retriever else {}
-    if job.real:  # which count once they are built
+    if job.real:  # used once they are built
         real = {name: Path(job.real.replace("{retriever}", name)) for name in by_retriever}
         by_retriever |= {name: [path] for name, path in real.items() if path.is_file()}
     return {**zeroshot, **by_retriever}

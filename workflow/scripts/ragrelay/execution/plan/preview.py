@@ -1,6 +1,6 @@
-"""Preview an unfinished study: queries with all their answers, and mean scores with intervals, but no verdicts.
+"""Preview an unfinished study: queries whose answers are complete, and mean scores with intervals, but no verdicts.
 
-The study's job functions read and make answers and scores, in a temporary folder.
+The functions that the study's jobs use read and compute answers and scores in a temporary folder.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ from ragrelay.scoring.store import ScoreStore
 
 MEANS = [*CELL, "n", "mean_p", "p_low", "p_high", "mean_p0", "mean_difference", "low", "high"]
 PAIRS = ["retriever", "against_retriever", *CELL_OF_RETRIEVER, "n", "mean_difference", "level", "low", "high"]
-"""The tables' columns: as in gain.csv and systems.csv, without verdicts and p-values, with an interval for P."""
+"""The tables' columns: those of gain.csv and systems.csv without verdicts and p-values, but with an interval for P."""
 NOT_SCORED = "the others aren't scored yet, and a preview loads no model"
 NO_REFERENCES = "its references aren't ready yet"
 NOT_MEASURED = "its scores are only on the study's page"
@@ -39,9 +39,9 @@ NOT_MEASURED = "its scores are only on the study's page"
 
 @dataclass(frozen=True)
 class Previewed:
-    """A study's comparisons, and how its preview is made.
+    """A study's comparisons, and how to compute its preview.
 
-    ``counted``: retrievers whose queries without results have P = P_0.
+    ``counted``: the retrievers for which queries without results get P = P_0.
     """
 
     retrievers: Sequence[str]
@@ -57,7 +57,7 @@ class Previewed:
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer. ``references``: arguments of References."""
+    """A scorer. ``references``: the arguments for References."""
 
     name: str
     definition: Mapping[str, Any]
@@ -68,11 +68,11 @@ class Scored:
 
 @dataclass(frozen=True)
 class Answered:
-    """A dataset and generator, with the paths of its files, which may not exist yet.
+    """A dataset and generator, with the paths of their files, which may not exist yet.
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
-    ``files`` by name: queries, prompts, answers, passages, and ranked: retrievers' contexts, if answers may be missing
-    for queries with results. ``patterns``: the patterns of all files except the queries. ``scorers``: arguments of
+    ``files``, by name: queries, prompts, answers, passages and, if answers may be missing for queries with results,
+    ranked (the retrievers' contexts). ``patterns``: those of all files except queries. ``scorers``: the arguments for
     Scored.
     """
 
@@ -86,7 +86,7 @@ class Answered:
 
 
 class ScorerPreview(NamedTuple):
-    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries; ``remark``: why other queries aren't
+    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries. ``remark``: why other queries aren't
     scored."""
 
     scorer: str
@@ -98,11 +98,11 @@ class ScorerPreview(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The state of a dataset and generator so far.
+    """The current state of a dataset and generator.
 
-    ``answered``: the number of queries with all their answers, by retriever and for zero-shot; None without prompts.
-    ``retrievers``: the shown retrievers; ``complete``: the number of queries with all their answers, including
-    zero-shot.
+    ``answered``: the number of queries whose answers are complete, for each retriever and zero-shot; None if there are
+    no prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries whose answers are
+    complete for all of these and zero-shot.
     """
 
     dataset: str
@@ -115,24 +115,24 @@ class Preview(NamedTuple):
 
 
 class Views(NamedTuple):
-    """Prompts by retriever and (ordering, k), and answers by retriever and cell: files limited to ``qids``."""
+    """Prompt files by retriever and (ordering, k), and answer files by retriever and cell, limited to ``qids``."""
 
     qids: Sequence[str]
     prompts: Mapping[str, Mapping[tuple[str, int], Path]]
     answers: Mapping[str, Mapping[Cell, Path]]
 
     def copied(self, qids: Sequence[str], folder: Path) -> "Views":
-        """Copy the rows of ``qids`` into ``folder``, those of prompts without texts."""
+        """Copy the rows for ``qids`` to ``folder``, leaving out the prompts' texts."""
         of_context = ["qid", "docnos", "prompt_id"]
         prompts = _copied_files(self.prompts, qids, folder / "prompts", of_context)
         return Views(qids, prompts, _copied_files(self.answers, qids, folder / "answers"))
 
 
 def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
-    """Return the preview of ``part``. Writes only into the empty ``folder``, whose files aren't needed afterwards.
+    """Return the preview of ``part``. Only writes to the empty ``folder``, whose files aren't needed afterwards.
 
-    A query counts if all its answers are in the store: for every retriever, ordering, k and seed, and without context.
-    A retriever without any such query, for example because it was just added, is left out. For scores see
+    A query counts if the store has all its answers: for every retriever, ordering, k and seed, and the zero-shot
+    answers. A retriever without any such query, for example one that was just added, is left out. For scores, see
     _scorer_preview.
     """
     files, [queries] = keyed_files(part.patterns, part.files), part.files["queries"]
@@ -166,7 +166,7 @@ def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
 def _unfinished(
     files: Mapping[str, KeyedFiles], retrievers: Iterable[str], store: AnswerStore | None, seeds: Sequence[int]
 ) -> dict[str, set[str] | None]:
-    """Return each retriever's queries that lack an answer; None if its prompts, or imported answers, do not exist."""
+    """Return the queries that lack an answer, by retriever; None if its prompts or imported answers don't exist."""
     asked: dict[str, pl.DataFrame | None] = {}
     for name in retrievers:
         needed = [files["prompts"], files["passages"], *([] if store else [files["answers"]])]
@@ -189,10 +189,10 @@ def _unfinished(
 def _scorer_preview(
     scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], study: Previewed, folder: Path
 ) -> ScorerPreview:
-    """Return the preview of ``scorer`` on the answers of ``views``. ``files``: of Answered.
+    """Return the preview of ``scorer`` for the answers in ``views``. ``files``: see Answered.
 
-    Scores come from the score store. Missing scores are computed, but not stored, if the scorer loads no model;
-    otherwise their queries are left out. A scorer that can't work, a judge and a score file get a remark.
+    Scores come from the score store. If the scorer doesn't load a model, missing scores are computed but not stored;
+    otherwise their queries are left out. Scorers that can't run, judges and score files get a remark.
     """
     retrievers = [name for name in views.answers if name != ZEROSHOT]
     primary = Primary(**scorer.primary) if scorer.primary else None
@@ -216,8 +216,8 @@ def _scorer_preview(
 
 
 def _means(utility: pl.DataFrame, study: Previewed) -> pl.DataFrame:
-    """Return MEANS of one retriever's ``utility``. The gain of zero-shot answers is null."""
-    # As in utility.csv: over the queries with both, or with P if no query of the cell has P_0.
+    """Return MEANS for one retriever's ``utility``. Zero-shot answers have no gain (null)."""
+    # As in utility.csv, means are over the queries with both, or with P if no query in the cell has P_0.
     both = pl.col("p").is_not_null() & (pl.col("p0").is_not_null() | pl.col("p0").is_null().all().over(CELL))
     of_p = utility_summary(utility.with_columns(utility=pl.when(both).then("p")), None)
     means = of_p.select(*CELL, pl.col("n") - pl.col("n_null"), "mean_p", p_low="low", p_high="high")
@@ -229,7 +229,7 @@ def _means(utility: pl.DataFrame, study: Previewed) -> pl.DataFrame:
 def _tables(
     scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], study: Previewed, folder: Path
 ) -> tuple[dict[str, Path], Sequence[str], str]:
-    """Return score tables, keyed by retriever, their queries, and why other queries are left out."""
+    """Return score tables by retriever, their queries, and why other queries are left out."""
     kind = SCORER_KINDS.of(scorer.definition)
     if not isinstance(kind, MeasuredScorer):
         return {}, [], NOT_MEASURED
@@ -250,8 +250,7 @@ def _tables(
 
 
 def _overlay(scorer: Scored, cache_dir: Path, cache: Path) -> ScoreStore:
-    """Link the files that ``scorer`` reads from ``cache_dir`` into ``cache``, to keep ``cache_dir`` unchanged; return
-    its store."""
+    """Link the cached files that ``scorer`` reads into ``cache``, to keep ``cache_dir`` unchanged; return its store."""
 
     def link(folder: Path) -> None:
         (cache / folder).mkdir(parents=True)
@@ -266,7 +265,7 @@ def _overlay(scorer: Scored, cache_dir: Path, cache: Path) -> ScoreStore:
 
 
 def _without_scores(scorer: Scored, views: Views, store: ScoreStore) -> set[str]:
-    """Return the queries of ``views`` with an answer whose scores ``store`` lacks."""
+    """Return the queries in ``views`` with an answer whose scores aren't in ``store``."""
     queries = references_for(scorer.definition, scorer.references[0])
     hashes = pl.DataFrame({"qid": list(queries), "references_hash": [query.hash for query in queries.values()]})
     cells = [AnswerCells(views.answers[name], views.prompts[name], queries).keys for name in views.answers]

@@ -1,4 +1,4 @@
-"""Show previews of an unfinished study: as terminal output, and as a page with numbers but no verdicts."""
+"""Show previews of an unfinished study as terminal output and as a page that gives numbers but no verdicts."""
 
 import os
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ WHY = (
     "false finding in 9 to 14% of simulated studies with no difference (43 queries), in 13 to 18% (200 queries), and "
     "in 57 to 71% with nine pairs of retrievers."
 )
-"""The figures of benchmarks/early_words.py."""
+"""The numbers come from benchmarks/early_words.py."""
 
 
 def preview_lines(previews: Sequence[Preview]) -> list[str]:
-    """Return a line per dataset and generator, and per scorer; a single line if no query is complete."""
+    """Return one line per dataset and generator, and one per scorer; if no query is complete, a single line."""
     if not any(preview.complete for preview in previews):
         found = "; ".join(f"{_title(preview, ', ')}: {_own(preview)}" for preview in previews)
         return [
@@ -37,9 +37,9 @@ def preview_lines(previews: Sequence[Preview]) -> list[str]:
 def render_preview(
     study: str, previews: Sequence[Preview], made: datetime, results: Path, page: Path, clustered: Sequence[str] = ()
 ) -> str:
-    """Return the page at ``page`` as HTML; ``results`` is the folder of the study.
+    """Return the HTML of the page at ``page``. ``results`` is the study's folder.
 
-    ``clustered``: datasets whose queries form clusters, which a preview treats as independent.
+    ``clustered``: datasets whose queries form clusters. The preview treats their queries as independent.
     """
     notices = [f"Not the result of {study}, but a snapshot from {made:%Y-%m-%d at %H:%M}.", WHY]
     if clustered:
@@ -91,7 +91,7 @@ def _title(preview: Preview, between_names: str) -> str:
 
 
 def _complete(preview: Preview) -> str:
-    """Return how many queries count, and the retrievers that don't count."""
+    """Return how many queries count, and which retrievers are left out."""
     if not preview.complete:
         return f"no query has all its answers yet ({_own(preview)})"
     left_out = [name for name in preview.answered if preview.answered[name] is None or not preview.answered[name]]

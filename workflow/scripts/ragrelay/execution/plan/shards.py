@@ -1,4 +1,4 @@
-"""Choose the number of query shards for the key `shards: auto`, from the plan and a job's time limit."""
+"""Choose the number of query shards for `shards: auto` from the plan and a job's time limit."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from ragrelay.execution.plan.plan import plan_jobs as plan_as_given
 from ragrelay.execution.plan.work import Job
 
 SHARE_OF_RUNTIME = 0.7
-"""Share of a job's time limit that a planned job may use, including its start."""
+"""The share of its time limit that a planned job may use, including its start."""
 LONG_HOURS = 1.0
-"""If a job takes at least this many hours, the plan suggests more shards."""
+"""The plan suggests more shards if a job takes at least this many hours."""
 MOST = 1000
-"""The largest number of shards per dataset that the key allows."""
+"""Maximum number of shards per dataset that the key allows."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AutoShards:
     planned: bool
     """Whether an earlier plan chose it."""
     begun: bool
-    """Whether a job has already finished with this number."""
+    """Whether any job has already finished with this number."""
 
 
 def plan_generation(
@@ -42,12 +42,13 @@ def plan_generation(
     at_once: int | None = None,
     missing: dict[str, int] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
-    """Plan ``jobs`` as plan.plan does, with numbers of shards chosen for ``auto``.
+    """Plan ``jobs`` like plan.plan, and choose the numbers of shards for ``auto``.
 
     ``limit``: a generation job's time limit in minutes; None if the profile sets none. ``at_once``: how many jobs the
-    profile submits at a time; None if it submits none. ``missing``: see plan_jobs. Returns the plan, the numbers by
-    dataset and generator, and lines: on each number, and on fixed numbers that are too small for the profile's jobs. A
-    number that nothing determines (no limit, no known speed) is left out, so that a later plan can choose it.
+    profile submits at once; None if it submits none. ``missing``: see plan_jobs. Returns the plan, the numbers by
+    dataset and generator, and lines that explain each number and say which fixed numbers are too small for the
+    profile's jobs. Numbers that can't be determined (no limit or no known speed) are left out for a later plan to
+    choose.
     """
     table = plan_as_given(jobs, planned, seeds, missing)
     numbers: dict[str, dict[str, int]] = {}
@@ -69,7 +70,7 @@ def plan_generation(
 
 
 def _too_few(job: Job, table: pl.DataFrame, planned: Mapping[str, GeneratorPlan], at_once: int | None) -> str:
-    """Return a line if more shards would end long jobs sooner, else an empty text."""
+    """Return a line if more shards would make long jobs end sooner, otherwise an empty string."""
     names = dict(zip(NAMES, (job.dataset, job.generator, job.retriever, job.rule), strict=True))
     [row] = table.filter(**names).iter_rows(named=True)
     gpus = planned[job.generator].price("answers").gpus
@@ -99,7 +100,7 @@ def _with(job: Job, numbers: Mapping[str, Mapping[str, int]]) -> Job:
 def _number(
     auto: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit: int | None, queries: int
 ) -> tuple[int | None, str]:
-    """Return the number of shards, or None if nothing decides it, and the reason."""
+    """Return the number of shards, or None if it can't be determined, and the reason."""
     rows = table.filter(pl.col("job").is_in(ANSWERS), dataset=auto.dataset, generator=auto.generator)
     price = planned.price("answers")
     if auto.begun or (auto.planned and rows["cached"].sum()):

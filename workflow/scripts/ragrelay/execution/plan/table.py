@@ -1,4 +1,4 @@
-"""Lay out the plan for the terminal and as CSV, with the difference of P that the study can detect."""
+"""Format the plan for the terminal and as CSV, with the difference in P that the study can detect."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ AS_INDEPENDENT = " This treats queries as independent; they come in clusters, so
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """Add `_estimate` to the names of the plan's estimated columns, and add the origin of estimates per row."""
+    """Add `_estimate` to the names of the plan's estimated columns, and a column with the basis of the estimates."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -48,7 +48,7 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
-    """Return lines to print: the table with estimates marked ~, and the origin of the estimates."""
+    """Return the lines to print: the table, with estimates marked by ~, and where the estimates come from."""
     shown = plan.select(
         *NAMES,
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
@@ -96,7 +96,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on a context processor's time: its job ran before the plan, which counts its prompts."""
+    """Return a line on a context processor's time. Its job ran before the plan, because the plan counts its prompts."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} of its processor, "
@@ -106,10 +106,10 @@ def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
 
 
 def size_note(part: Mapping[str, Any]) -> str:
-    """Return a line on the primary comparison of one dataset and generator.
+    """Return a line on the primary comparison for one dataset and generator.
 
-    ``part``: dataset, generator, margin, clustered (whether queries come in clusters), queries (path of their table),
-    systems and variance (paths of tables of the analysis, which need not exist yet), primary (see
+    ``part``: dataset, generator, margin, clustered (whether queries form clusters), queries (the path of their table),
+    systems and variance (paths of analysis tables, which may not exist yet), primary (see
     base.vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]

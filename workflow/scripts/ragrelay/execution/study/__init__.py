@@ -1,1 +1,1 @@
-"""Provide the rules with a study's files, inputs, params and jobs."""
+"""Provide rules with a study's files, inputs, params and jobs."""

@@ -1,4 +1,4 @@
-"""Give rules, plan and status the data on a study's model questions."""
+"""Provide rules, plan and status with what they need to know about a study's questions to models."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -20,11 +20,11 @@ from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
-"""Modules that a user's question imports only for its class; they don't count as code of its jobs."""
+"""Modules that a user's question only imports for its class. They don't count as its jobs' code."""
 
 
 class AskedPart(TypedDict):
-    """A part of a job that asks, or the table's part of a job that reads (see questions.parts.Part)."""
+    """A part of a job that asks, or the table's part in a job that reads (see questions.parts.Part)."""
 
     files: dict[str, list[str]]
     settings: dict[str, object]
@@ -33,7 +33,7 @@ class AskedPart(TypedDict):
 
 @dataclass(frozen=True)
 class AskJob:
-    """A job that asks a question: its key, the generator that it asks, and the keys of its parts."""
+    """A job that asks a question: its key, the generator that it asks, and its parts' keys."""
 
     key: dict[str, str]
     generator: str
@@ -43,11 +43,11 @@ class AskJob:
 class StudyQuestion:
     """A question in a study, with everything that its two rules need.
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules, question: Question, own: str = "") -> None:
-        """Take a question of the package, or a user's, whose name ``own`` is ``module:Class``."""
+        """Take one of ragrelay's questions, or a user's own question with the name ``own`` (``module:Class``)."""
         self.study, self.question, self.own = study, question, own
         self.name = own or type(question).__module__.rpartition(".")[2]
         self.ask_key, self.read_key = question.job_path(), question.read_key or question.key
@@ -60,7 +60,7 @@ class StudyQuestion:
 
     @functools.cached_property
     def jobs(self) -> list[AskJob]:
-        """Every job that asks."""
+        """All jobs that ask."""
         jobs: dict[str, AskJob] = {}
         for part in self.question.jobs(self.study):
             key, generator = self.question.job_key(self.study, part), self.question.asker(self.study, part)
@@ -72,7 +72,7 @@ class StudyQuestion:
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs that ask what a job reads, each with only these parts."""
+        """Return the jobs that ask for what a job reads, each with only the parts that it reads."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study
@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return all parts' inputs, download receipts, and the receipt of the question that it follows."""
+        """Return all parts' inputs, the download receipts, and the receipt of the question in ``follows``."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
@@ -92,7 +92,7 @@ class StudyQuestion:
 
     @property
     def ask_params(self) -> dict[str, object]:
-        """Params for the rule that asks and the rule that counts; some are functions of the wildcards."""
+        """Params for the rule that asks and the rule that counts. Some are functions of the wildcards."""
         return {
             "question": self.name,
             "parts": self.ask_parts,
@@ -103,7 +103,7 @@ class StudyQuestion:
 
     @property
     def read_params(self) -> dict[str, object]:
-        """Params for the rule that reads; some are functions of the wildcards."""
+        """Params for the rule that reads. Some are functions of the wildcards."""
         study = self.study
 
         def texts(generator: str) -> str:
@@ -120,18 +120,18 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return each part of a job that asks (see questions.parts.Part)."""
+        """Return the parts of a job that asks (see questions.parts.Part)."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the inputs of a job's parts, its own inputs, and the receipts of the jobs that asked."""
+        """Return the inputs of a job's parts, the job's own inputs, and the receipts of the jobs that asked."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return each part that a job reads, then the same of its table: the files of all parts, and its own."""
+        """Return the parts that a job reads, then the table's part, which has all parts' files and the job's own."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:
@@ -142,7 +142,7 @@ class StudyQuestion:
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
     def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
-        """Return files, settings and wildcards of each part of ``job``, or those from which the plan counts."""
+        """Return the files, settings and wildcards of each part of ``job``, or those that the plan counts from."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
         return [
@@ -158,7 +158,7 @@ class StudyQuestion:
         return {**settings, "patterns": self.question.patterns(self.study, key)}
 
     def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], object]:
-        """Return ``function`` applied to the generator that a job asks, or whose replies a job reads."""
+        """Return a function that applies ``function`` to the generator that a job asks or whose replies it reads."""
 
         def of_generator(wildcards: Wildcards) -> object:
             asking = [job for job in self.jobs if job.key == _key(wildcards)]
@@ -167,12 +167,12 @@ class StudyQuestion:
         return of_generator
 
     def ask_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that makes a job's requests. Engines and stores don't count."""
+        """Return the digest of the code that builds a job's requests, without engines and stores."""
         modules = self._modules([self.job(wildcards)])
         return questions_digest("questions/ask_question.py", *self._code("ask"), *modules) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that makes the requests again, and the table."""
+        """Return the digest of the code that rebuilds the requests and computes the table."""
         modules = self._modules(self.jobs_about(wildcards))
         return (
             code_digest("questions/read_replies.py", *self._code("ask"), *self._code("read"), *modules)
@@ -180,7 +180,7 @@ class StudyQuestion:
         )
 
     def _code(self, function: str) -> list[str]:
-        """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
+        """Return where a job's code digest starts: the question's function, or a user's imports from ragrelay."""
         if not self.own:
             return [f"{question_module(self.name).__name__}:{function}"]
         imported = map(defined_at, names_from("ragrelay", self.own, self.study.folder))
@@ -188,7 +188,7 @@ class StudyQuestion:
 
     @functools.cached_property
     def _file_hash(self) -> str:
-        """Hash of a user's own module; empty for a question of the package, whose code is in the digest."""
+        """Return the hash of a user's own module; empty for ragrelay's questions, whose code is in the digest."""
         return "".join(code_hashes({"code": self.own}, self.study.folder).values()) if self.own else ""
 
     def _modules(self, jobs: Iterable[AskJob]) -> list[str]:
@@ -197,9 +197,9 @@ class StudyQuestion:
 
 
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
-    """Return every question of the package, even those that the study doesn't ask, then the user's own.
+    """Return all of ragrelay's questions, even those that the study doesn't ask, followed by the user's own.
 
-    Raises InputError if the jobs of a user's question don't fit its class.
+    Raises InputError if a user's question has jobs that don't fit its class.
     """
     return [
         *(StudyQuestion(study, question) for question in questions()),
@@ -212,7 +212,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
     try:
         parts, tables = question.jobs(study), question.read_jobs(study)
         askers = {question.asker(study, key) for key in parts}
-    except Exception as error:  # whatever the user's methods raise
+    except Exception as error:  # the user's methods may raise anything
         raise InputError(place, f"{type(error).__name__}: {error}", "jobs and askers of the study") from error
     for pattern, keys in ((question.key, parts), (question.read_key or question.key, tables)):
         for key in keys:
@@ -229,9 +229,9 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
 
 
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]], list[StudyFile]]:
-    """Return the tables of the questions ``asked`` that the page shows, and the paths of their files in the same order.
+    """Return the tables of the questions ``asked`` that the page shows, and their files' paths in the same order.
 
-    Each table has heading, sentence, file (its pattern), about, rule, and files (how many it has).
+    Each table has heading, sentence, file (its pattern), about, rule, and files (the number of files).
     """
     tables, paths = [], []
     for entry in asked:
@@ -246,7 +246,7 @@ def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]
 
 
 def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, str]]:
-    """List every job that asks: dataset, generator, retriever, rule (job), and the paths of its receipt and log."""
+    """List all jobs that ask: dataset, generator, retriever, rule (job), and the paths of the receipt and the log."""
     return [
         {
             **_named(job),
@@ -260,10 +260,10 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
-    """Return the plan's lines for questions: one per job that asks, without its shard.
+    """Return the plan's lines for questions, one per job that asks (all shards together).
 
-    A line has rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each of its jobs, a list
-    with each part's files, settings and wildcards. ``fill`` turns a path in the results into the path on disk.
+    A line has the rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each of its jobs, a
+    list with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:
@@ -280,24 +280,24 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
 
 
 def _named(job: AskJob) -> dict[str, str]:
-    """Return a job's dataset (or set of claims), asked generator, and retriever (empty if it asks about several)."""
+    """Return a job's dataset (or set of claims), asked generator and retriever (empty if it asks about several)."""
     dataset = job.key.get("dataset", next(iter(job.key.values()), ""))
     return {"dataset": dataset, "generator": job.generator, "retriever": job.key.get("retriever", "")}
 
 
 def _filled(inputs: Inputs, key: Key) -> dict[str, list[str]]:
-    """Return the files of each input, with the values of ``key`` in place of its wildcards."""
+    """Return each input's files, with wildcards replaced by the values in ``key``."""
 
     def filled(path: str) -> str:
         text = WILDCARD.sub(lambda match: key.get(match[1], match[0]), path)
-        return path if text == path else text  # which may be marked, as by ancient()
+        return path if text == path else text  # it may be marked, e.g. ancient()
 
     return {name: [filled(path) for path in ([files] if isinstance(files, str) else files)]
             for name, files in inputs.items()}  # fmt: skip
 
 
 def _joined(parts: Iterable[AskedPart]) -> dict[str, list[str]]:
-    """Return the files of all ``parts`` by the name of their input, each once."""
+    """Return the files of all ``parts`` by input name, each file once."""
     joined: dict[str, dict[str, str]] = {}
     for part in parts:
         for name, paths in part["files"].items():
@@ -306,7 +306,7 @@ def _joined(parts: Iterable[AskedPart]) -> dict[str, list[str]]:
 
 
 def _placed(parts: list[AskedPart]) -> list[dict[str, object]]:
-    """Return ``parts`` with the places of their files in _joined, not the files: a module may have other folders."""
+    """Return ``parts`` with files' positions in _joined instead of paths, because modules may use other folders."""
     places = {name: {path: place for place, path in enumerate(paths)} for name, paths in _joined(parts).items()}
     return [
         {**part, "files": {name: [places[name][path] for path in paths] for name, paths in part["files"].items()}}
@@ -323,6 +323,6 @@ def _key(wildcards: Wildcards) -> dict[str, str]:
 
 
 def _constraints(pattern: str, jobs: list[Key]) -> dict[str, str]:
-    """Return the possible values of each wildcard, so that no other file matches the question's patterns."""
+    """Return each wildcard's possible values, so that no other files match the question's patterns."""
     names = WILDCARD.findall(pattern)
     return {name: any_of(dict.fromkeys(key[name] for key in jobs)) for name in names}

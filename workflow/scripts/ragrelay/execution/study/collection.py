@@ -1,4 +1,4 @@
-"""Give rules the data on datasets: sources, files, clusters and grades."""
+"""Provide rules with what they need to know about datasets: sources, files, clusters and grades."""
 
 import functools
 from pathlib import Path
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
 NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
-"""Keys of a dataset for its jobs and its rankings."""
+"""A dataset's keys that only concern its jobs and its rankings."""
 
 
 class CollectionStage:
-    """A study's datasets, as the stage `collection` reads them (`study.collection`)."""
+    """A study's datasets, for the stage `collection` (`study.collection`)."""
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study
 
     @functools.cache  # noqa: B019 - a process has a single study
     def source(self, dataset: str) -> DatasetSource:
-        """Return a dataset's source, with its keys."""
+        """Return a dataset's source."""
         return DATASET_KINDS.of(self.study.dataset(dataset))
 
     def module(self, dataset: str) -> str:
@@ -34,83 +34,84 @@ class CollectionStage:
         return DATASET_KINDS.module(self.study.dataset(dataset))
 
     def of_jobs(self, dataset: str) -> dict[str, object]:
-        """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
+        """Return a dataset's definition without the keys for references, jobs and rankings."""
         definition = {**self.study.dataset(dataset), "references": {}}
         return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}
 
     def files(self, dataset: str) -> list[str]:
-        """Return the files of a local dataset; none for a catalogued one."""
+        """Return a local dataset's files; empty for a catalogued dataset."""
         return list(map(str, self.source(dataset).files(Path())))
 
     def passage_files(self, dataset: str) -> list[str]:
-        """Return the files of a local dataset from which an index is built."""
+        """Return the files of a local dataset that an index is built from."""
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
-        """Return your file with the clusters of a dataset's queries; none if queries are independent."""
+        """Return the user's file with a dataset's query clusters; empty if queries are independent."""
         path = self.source(dataset).clusters
         return [path] if path else []
 
     def clusters(self, dataset: str) -> list[StudyFile]:
-        """Return the table with the clusters of a dataset's queries; none if queries are independent."""
+        """Return the table with a dataset's query clusters; empty if queries are independent."""
         return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     @functools.cached_property
     def all_clusters(self) -> list[StudyFile]:
-        """The tables of clusters of the datasets that have them."""
+        """The cluster tables of all datasets that have clusters."""
         return [path for dataset in self.study.grid.datasets for path in self.clusters(dataset)]
 
     @functools.cached_property
     def judged_subtopics(self) -> list[str]:
-        """The datasets whose qrels name subtopics."""
+        """The names of the datasets whose qrels name subtopics."""
         return [name for name in self.study.grid.datasets if self.subtopics(name) is True]
 
     @functools.cached_property
     def subtopic_measures(self) -> list[str]:
-        """The grid's measures of subtopics."""
+        """The subtopic measures in the grid."""
         return [name for name in self.study.grid.measures if is_subtopic_measure(name)]
 
     @functools.cached_property
     def qrels_measures(self) -> list[str]:
-        """The grid's measures of judged passages."""
+        """The grid's other measures, which need only qrels."""
         return [name for name in self.study.grid.measures if name not in self.subtopic_measures]
 
     def subtopics(self, dataset: str) -> bool | str | None:
-        """Return where a dataset's judgements of subtopics come from, as its key says; nothing if it has none."""
+        """Return the value of a dataset's key `subtopics`; None or false if it has none."""
         return self.source(dataset).subtopics
 
     def subtopic_files(self, dataset: str) -> list[str]:
-        """Return the user's files from which a dataset's subtopics are read."""
+        """Return the user's files that contain a dataset's subtopics."""
         subtopics = self.subtopics(dataset)
         if subtopics is True:
             return [path for path in self.files(dataset) if path not in self.passage_files(dataset)]
         return [] if subtopics == HOPS else [str(subtopics)]
 
     def measured_subtopics(self, dataset: str) -> list[StudyFile]:
-        """Return the table of a dataset's subtopics; none if the grid has no measure of subtopics."""
+        """Return a dataset's subtopic table; empty if the grid has no subtopic measures."""
         return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
 
     def subtopic_level(self, dataset: str) -> int:
-        """Return the lowest label of subtopics that counts as relevant: a separate file has its own labels, from 1."""
+        """Return the lowest subtopic label that counts as relevant. In separate files, relevant labels start at 1."""
         return self.lowest_grade(dataset) if self.subtopics(dataset) in (True, HOPS) else 1
 
     @functools.cached_property
     def all_subtopics(self) -> list[StudyFile]:
-        """The tables of subtopics of the datasets that have them."""
+        """The subtopic tables of all datasets that have subtopics."""
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out a passage with its query's id; None if the study doesn't specify it."""
+        """Return whether rankings leave out the passage with the query's id; None if the study doesn't say."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:
-        """Return the lowest grade that counts as relevant in a dataset."""
+        """Return the lowest label that counts as relevant in a dataset."""
         return min(self.study.grades(dataset).values())
 
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
-        """Return the files and grades of a job's dataset, which are checked before any engine starts.
+        """Return the files and grades of a job's dataset that are checked before any engine starts.
 
-        The job's outputs don't depend on them. Hence ``output``: params derived from it never make a job run again.
+        The job's outputs don't depend on them. Taking ``output`` keeps params that are derived from them from
+        triggering jobs.
         """
         study, dataset = self.study, wildcards.dataset
         imported, passages = study.generation.imported, study.generation.given_passages

@@ -1,4 +1,4 @@
-"""Give rules the data on downloads: receipts, and the GGUF conversions that follow."""
+"""Provide rules with what they need to know about downloads: their receipts, and the GGUF conversions that follow."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,15 @@ class Downloads:
 
     @functools.cached_property
     def needed(self) -> dict[str, dict[str, object]]:
-        """The downloads that the grid needs, by name: the arguments of fetch_input."""
+        """The downloads that the grid needs: the arguments for fetch_input, by name."""
         return required_downloads(self.study)
 
     def receipts_of(self, wildcard: str) -> OfJob:
-        """Return a function from wildcards to receipts of the downloads of a job's dataset, generator or scorer."""
+        """Return an input function for the download receipts of a job's dataset, generator or scorer."""
         return lambda wildcards: self.receipts(f"{wildcard}s", getattr(wildcards, wildcard))
 
     def receipts(self, section: str, entry: str) -> list[StudyFile]:
-        """Return the receipts for a catalogue entry's downloads, or for its GGUF file's conversion."""
+        """Return the receipts for a catalogue entry's downloads or for the conversion of its GGUF file."""
         if section == "generators" and self.conversion(entry) is not None:
             return [files.converted.at(generator=entry)]
         return self._downloaded(section, entry)
@@ -47,7 +47,7 @@ class Downloads:
         return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
 
     def converted_from(self, generator: str) -> list[str]:
-        """Return the files from which a generator's GGUF file is converted: itself, or the receipts of downloads."""
+        """Return what the conversion of a generator's GGUF file depends on: the file, or its download's receipts."""
         path = local_path(self.study.generator(generator)["model"])
         return [*([str(path)] if path else []), *self._downloaded("generators", generator)]
 
@@ -58,6 +58,6 @@ class Downloads:
         return files.converted.each({"generator": name} for name in names)
 
     def with_conversion(self, generator: str) -> dict[str, object]:
-        """Return a generator's definition, with the conversion of its GGUF file if its model is one."""
+        """Return a generator's definition plus, if its model is a GGUF file, how to convert it."""
         converted = self.conversion(generator)
         return {**self.study.generator(generator), **({KEY: converted} if converted else {})}

@@ -1,11 +1,11 @@
-"""The registry of every file below a study's results: its path, the rule that makes it, its columns.
+"""Register every file in a study's results, with its path, its columns and the rule that creates it.
 
-Rules take paths from it, and docs/reference/results.md is generated from it. The report's tables are registered where
-they are shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the
-question's class (questions/kinds), those of an annex in its ``files.py``, all other files here.
+Rules take their paths from this registry, and docs/reference/results.md is generated from it. The report's tables are
+registered where they are shown (`RESULT_TABLES` and `OUTPUTS` in report/outputs.py), tables with replies to questions
+in the question's class (questions/kinds), annexes' files in their ``files.py``, and all other files here.
 
-A path has exactly the wildcards that its file depends on. Zero-shot answers have the retriever `zeroshot`, the ordering
-`none` and k 0.
+A path has exactly the wildcards that its file depends on. Zero-shot answers have retriever `zeroshot`, ordering `none`
+and k 0.
 """
 
 from collections.abc import Iterator, Mapping
@@ -117,35 +117,35 @@ STAGES = list(
         for member in _OF_QUESTION.get(file, [file])
     )
 )
-"""All registered files except the report's tables and the result tables that these are made from."""
+"""All registered files except the report's tables and the result tables behind them."""
 tables = {name: table.file for name, table in RESULT_TABLES.items()}
-"""Tables from which the report's outputs are made, by name."""
+"""The tables behind the report's outputs, by name."""
 analysis_table = StudyFile(f"{ANALYSIS}/{{table}}.csv", "analyse_transmission", "a table of the analysis")
-"""Pattern of the tables of a dataset, scorer and generator."""
+"""The path pattern for the tables of a dataset, scorer and generator."""
 measures, utility = tables["retrieval"], tables["per_query"]
-"""One row per query; the table `utility` has the means."""
+"""These tables have one row per query; the table `utility` has the means."""
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
     file.at(**ZEROSHOT_KEY) for file in (prompts, answers, scores, left_out_of_answers, imported_contexts)
 )
 ANSWERED_WITH = "@{generator}"
-"""The name that replaces the template for a generator with imported answers: only their passages are known."""
+"""Replaces the template's name for generators with imported answers, because only their passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 
 def made_by(rule: str) -> dict[str, StudyFile]:
-    """Return the tables made by a rule, by name."""
+    """Return the tables that a rule creates, by name."""
     return {name: table for name, table in tables.items() if table.rule == rule}
 
 
 def modules_of(rule: str) -> dict[str, str]:
-    """Return the modules with the columns of the tables made by a rule, by the tables' names."""
+    """Return the modules that declare the columns of the tables that a rule creates, by table name."""
     return {name: table.columns.partition(":")[0] for name, table in RESULT_TABLES.items() if table.rule == rule}
 
 
 def result_files() -> Iterator[StudyFile]:
-    """Yield all files: STAGES, the tables from which outputs are made, then the report's tables and figures."""
+    """Yield all files: STAGES, the tables behind the outputs, and the report's tables and figures."""
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:

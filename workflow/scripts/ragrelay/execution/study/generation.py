@@ -1,4 +1,4 @@
-"""Give rules the data on prompts and answers: generators, templates, shards, and answer files."""
+"""Provide rules with what they need to know about prompts and answers: generators, templates, shards, answer files."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
 NOT_OF_JOBS = ("tokens_per_second", "notice")
-"""Keys of a generator that only the plan or the page uses."""
+"""A generator's keys that only the plan or the page uses."""
 
 
 class GenerationStage:
-    """A study's generators, with their prompts and answers (`study.generation`).
+    """A study's generators, prompts and answers (`study.generation`).
 
-    Methods whose arguments are names of wildcards go into rules by of_job; others return a function of wildcards.
+    Rules use methods whose arguments are named after wildcards through of_job; others return a function of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -33,11 +33,11 @@ class GenerationStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def kind(self, generator: str) -> GeneratorKind:
-        """Return a generator, with its keys: an engine, or files of answers."""
+        """Return a generator, which is an engine or a set of answer files."""
         return GENERATOR_KINDS.of(self.study.generator(generator))
 
     def engine(self, generator: str) -> Generator:
-        """Return a generator that has an engine, with its keys."""
+        """Return a generator that has an engine."""
         kind = self.kind(generator)
         if not isinstance(kind, Generator):
             raise TypeError(f"{generator} has no engine")
@@ -57,20 +57,20 @@ class GenerationStage:
         return likelihood_fingerprint(self.study.generator(generator), cache_dir=self.study.cache_dir)
 
     def thinking(self, generator: str) -> Sequence[str] | None:
-        """Return the marks around a generator's thoughts, for AnswerStore.answers."""
+        """Return a generator's thought marks, for AnswerStore.answers."""
         return reading_marks(self.study.generator(generator))
 
     def threads(self, generator: str) -> int:
-        """Return the number of CPU threads for the engine of ``generator``."""
+        """Return the number of CPU threads for a generator's engine."""
         return self.engine(generator).threads
 
     def devices(self, generator: str) -> int:
-        """Return the number of GPUs over which the engine of ``generator`` splits the model."""
+        """Return the number of GPUs across which a generator's engine splits the model."""
         devices: int = self.study.generator(generator).get("tensor_parallel_size", 1)
         return devices
 
     def gpus(self, generator: str) -> int:
-        """Return the number of GPUs for a job with the engine of ``generator``; 0 if the model is served elsewhere."""
+        """Return the number of GPUs for a job that runs a generator's engine; 0 if the model is served elsewhere."""
         return self.kind(generator).gpus()
 
     @functools.cached_property
@@ -89,54 +89,54 @@ class GenerationStage:
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
     def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
-        """Return imported answers to single passages: files, each with the values in its name, and the seeds."""
+        """Return the imported answers to single passages: files, each with the values in its name, and seeds."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Return the shard numbers for a dataset's answers; without ``generator``, for other jobs."""
+        """Return the shard numbers for a dataset's answers or, without ``generator``, for other jobs."""
         of_dataset = self.study.collection.source(dataset).shards
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
     def number_of_shards(self, dataset: str, generator: str) -> int:
-        """Return the number of jobs among which a generator's answers, and their scores, are divided."""
+        """Return the number of jobs that share the work of generating, and of scoring, a generator's answers."""
         return len(self.shards(dataset, generator))
 
     @functools.cached_property
     def planned_shards(self) -> dict[str, dict[str, int]]:
-        """The numbers of shards that the plan chose, by dataset and generator; none without the key `shards`."""
+        """The numbers of shards that the plan chose, by dataset and generator; empty without the key `shards`."""
         if self.study.settings.shards is None:
             return {}
-        from ragrelay.execution.plan.budget import shards_of_plan  # here, as few studies need it
+        from ragrelay.execution.plan.budget import shards_of_plan  # few studies need it
 
         with on_terminal():
             return shards_of_plan(Path(self.study.fill(files.plan_receipt)))
 
     def receipts(self, pattern: StudyFile) -> OfJob:
-        """Return a function from wildcards to the receipts of all shards."""
+        """Return an input function for the receipts of all shards."""
         return of_job(
             lambda dataset, generator: pattern.each({"shard": shard} for shard in self.shards(dataset, generator))
         )
 
     def template_of(self, generator: str) -> str:
-        """Return the template of a generator's prompts; for imported answers, the name that replaces it in paths."""
+        """Return the name of a generator's template; for imported answers, the name that replaces it in paths."""
         imported = generator in self.imported
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
     @functools.cache  # noqa: B019 - a process has a single study
     def whole_template(self, name: str) -> dict[str, object]:
-        """Return a template's parts. As params they trigger reruns, while a comment in the file doesn't."""
+        """Return a template's parts. As params, they trigger reruns; comments in the file don't."""
         return vars(load_template(self.study.template_path(name)))
 
     def template_parts(self, template: str) -> dict[str, Any]:
-        """Return a template's parts without the parts that only judge checks use."""
+        """Return a template's parts without those that only judge checks use."""
         return {part: text for part, text in self.whole_template(template).items() if part != "swapped"}
 
     def prompts(self, pattern: StudyFile, cells: Iterable[Key]) -> OfJob:
-        """Return a function from wildcards to the prompts of ``cells``."""
+        """Return an input function for the prompts of ``cells``."""
         return lambda wildcards: pattern.at(template=self.template_of(wildcards.generator)).each(cells)
 
     def prompts_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """Return a function from wildcards to the prompts of ``cells``, which all have contexts."""
+        """Return an input function for the prompts of ``cells``, all of which have contexts."""
         return self._made_by("build_prompts", self.prompts(files.prompts, cells))
 
     @functools.cached_property
@@ -147,26 +147,26 @@ class GenerationStage:
         return [path for name in templates for cell in cells for path in self.study.grid_paths(cell, template=[name])]
 
     def answers_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """Return a function from wildcards to the answers of ``cells``, which all have contexts."""
+        """Return an input function for the answers in ``cells``, all of which have contexts."""
         paths = files.answers.each(cells)
         return self._made_by("view_answers", lambda wildcards: paths)
 
     @functools.cached_property
     def answers_of_retriever(self) -> list[StudyFile]:
-        """A retriever's cells, then the cells without context."""
+        """The answers in a retriever's cells, followed by the zero-shot answers."""
         return files.answers.each(self.study.cells) + files.zeroshot_answers.each(self.study.zeroshot_cells)
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """Input functions, each with the rule that makes its files. For others, Snakemake tries all rules' patterns."""
+        """Input functions, each with the rule that creates its files. For others, Snakemake tries all patterns."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:
-        """Return ``function``, after noting that ``rule`` makes all its files unless answers are imported."""
+        """Return ``function`` after recording that ``rule`` creates all its files, unless answers are imported."""
         if not self.imported:
             self.makers[function] = rule
         return function
 
     def passages(self, generator: str) -> StudyFile:
-        """Return the pattern of the passages that a generator's answers were made with, by retriever."""
+        """Return the path pattern for the passages behind a generator's answers, by retriever."""
         return files.imported_passages.at(generator=generator) if generator in self.imported else files.contexts

@@ -1,4 +1,4 @@
-"""Give the rules `plan`, `status` and `cache` the jobs with an engine and their prompts; check a run's budget."""
+"""Provide the rules `plan`, `status` and `cache` with engine jobs and their prompts, and check a run's budget."""
 
 import functools
 import itertools
@@ -26,23 +26,23 @@ ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.
 CELLS: GenerationRule = {
     "rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt, "needed": True
 }  # fmt: skip
-"""The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
+"""The rule that generates the cells' answers, in the form in which base.annex.Annex.generation lists other rules."""
 NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts", "real")
-"""A job's fields that its rule determines."""
+"""The fields of a job that its rule determines."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
-"""Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
+"""Tables with the study's own variance, which the plan uses if they exist, each with the rule that creates it."""
 
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
-    """Return the patterns of the prompts of all rules that generate answers, needed or not, by name."""
+    """Return the prompt patterns of all rules that generate answers, needed or not, by name."""
     others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
 
 class Plan:
-    """The jobs, inputs and params of the rules `plan`, `status` and `cache`.
+    """Jobs, inputs and params for the rules `plan`, `status` and `cache`.
 
-    Functions whose only argument is ``wildcards`` are for a rule's input or params.
+    Methods whose only argument is ``wildcards`` are for a rule's input or params.
     """
 
     def __init__(self, study: StudyOfRules, questions: list[StudyQuestion]) -> None:
@@ -51,23 +51,23 @@ class Plan:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's generators without imported answers, then those that questions ask."""
+        """The grid's generators without imported answers, followed by those that questions ask."""
         of_questions = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
         return list(dict.fromkeys([*self.study.asked_generators(), *of_questions]))
 
     @functools.cached_property
     def fetched(self) -> list[StudyFile]:
-        """Receipts of the downloads of these generators."""
+        """The download receipts of these generators."""
         return [path for name in self.generators for path in self.study.downloads.receipts("generators", name)]
 
     @functools.cached_property
     def generation(self) -> list[GenerationRule]:
-        """The rules that generate answers: CELLS, and those of annexes that the study needs."""
+        """The rules that generate answers: CELLS, and the annexes' rules that the study needs."""
         return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """Every job that generates answers: the arguments of ragrelay.execution.plan.work.Job without the files."""
+        """All jobs that generate answers: the arguments for ragrelay.execution.plan.work.Job, without the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -87,12 +87,12 @@ class Plan:
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """Every job that generates answers, and the jobs of questions with their files."""
+        """All jobs that generate answers, and all jobs that ask questions (the latter with their files)."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     @functools.cached_property
     def prompts(self) -> dict[str, list[StudyFile]]:
-        """The plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
+        """The plan's inputs: the prompts for answers, and those inputs of questions that don't come from an engine."""
         templates = list(dict.fromkeys(map(self.study.generation.template_of, self.study.asked_generators())))
         names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
@@ -118,7 +118,7 @@ class Plan:
 
     @functools.cached_property
     def fingerprints(self) -> dict[str, str]:
-        """The fingerprint of each of the plan's generators."""
+        """The fingerprints of the plan's generators."""
         known = {name: self.study.fingerprints[name] for name in self.study.asked_generators()}
         others = [name for name in self.generators if name not in self.study.fingerprints]
         return known | {
@@ -127,7 +127,7 @@ class Plan:
 
     @functools.cached_property
     def asked(self) -> dict[str, Any]:
-        """The plan's inputs besides jobs, fingerprints and prompts."""
+        """The plan's other inputs, besides jobs, fingerprints and prompts."""
         study = self.study
         return {
             "generators": {name: study.downloads.with_conversion(name) for name in self.generators},
@@ -139,15 +139,15 @@ class Plan:
 
     @functools.cached_property
     def hash(self) -> str:
-        """The hash of everything that determines the plan, except the content of files."""
-        # Uses the configuration's numbers of shards, since the plan itself may choose others.
+        """A hash of everything that determines the plan, except the content of files."""
+        # Use the configuration's numbers of shards, because the plan itself may choose others.
         shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
         jobs = [{name: value for name, value in job.items() if name not in NAMED_BY_RULE} for job in jobs]
         return value_hash([self.asked, jobs, self.fingerprints])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the arguments of AutoShards for each dataset and generator; none without the key `shards`."""
+        """Return the arguments for AutoShards for each dataset and generator; empty without the key `shards`."""
         splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
@@ -165,7 +165,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments of execution.plan.table.size_note: the primary comparison of each dataset and generator."""
+        """The arguments for execution.plan.table.size_note: the primary comparison for each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -187,7 +187,7 @@ class Plan:
 
     @property
     def params(self) -> dict[str, object]:
-        """Params of the rule `plan`, some of which are functions of the wildcards."""
+        """Params for the rule `plan`. Some are functions of the wildcards."""
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
@@ -206,18 +206,18 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the result of missing_by_plan, before the jobs ``to_run``."""
-        from ragrelay.execution.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
+        """Return the result of missing_by_plan before the jobs ``to_run`` run."""
+        from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
 
     def _files(self, to_run: Iterable[Any]) -> tuple[set[Path], list[Path]]:
-        """Return the files from which the plan is counted, and the outputs of the jobs ``to_run``."""
+        """Return the files that the plan is based on, and the outputs of the jobs ``to_run``."""
         planned = {Path(self.fill(path)) for paths in self.prompts.values() for path in paths}
         return planned, [Path(path) for job in to_run for path in job.output]
 
     def check_run(self, to_run: Iterable[Any]) -> None:
-        """Check the jobs ``to_run`` against the budget, if there is one and a job needs an engine."""
+        """If there is a budget and a job needs an engine, check the jobs ``to_run`` against it."""
         jobs = list(to_run)
         if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
             from ragrelay.execution.plan.budget import check_budget  # here, as few runs need it
@@ -240,7 +240,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return the arguments of execution.plan.preview.Answered for each dataset and generator."""
+        """Return the arguments for execution.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.generation.imported
@@ -269,7 +269,7 @@ class Plan:
         return parts
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, object]:
-        """Return the arguments of execution.plan.preview.Scored."""
+        """Return the arguments for execution.plan.preview.Scored."""
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         return {
             "name": scorer,
@@ -285,7 +285,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, object]:
-        """Return the arguments of execution.plan.preview.Previewed except the threads."""
+        """Return the arguments for execution.plan.preview.Previewed, except the threads."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,
@@ -298,7 +298,7 @@ class Plan:
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """Return the arguments of report.used.Benchmarks. ``asked``: the profile's resources by rule."""
+        """Return the arguments for report.used.Benchmarks. ``asked``: the resources in the profile, by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.generation.gpus(generator)
@@ -312,7 +312,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: object, indexes: Iterable[StudyFile]) -> dict[str, object]:
-        """Return the arguments of execution.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
+        """Return the arguments for execution.plan.cache.Needed. ``indexes``: the receipts for the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint
         from ragrelay.questions.nuggets.writing import Limits

@@ -1,4 +1,4 @@
-"""Give rules the data on the report: sections, their figures and tables, and the inputs for these."""
+"""Provide rules with what they need to know about the report: sections, figures, tables and their inputs."""
 
 import functools
 import os
@@ -21,7 +21,7 @@ OF_SECTION = "{dataset}_{generator}_{scorer}"
 PAGE = ROOT / "workflow/report"
 MEASURED = {"retrieval": files.measures}
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores")
-"""Counts that not every dataset, retriever and scorer has."""
+"""Counts that only some datasets, retrievers or scorers have."""
 LEFT_OUT = {
     "of_collection": files.left_out_of_collection,
     "of_references": files.left_out_of_references,
@@ -31,16 +31,16 @@ LEFT_OUT = {
     "of_nuggets": files.left_out_of_nuggets,
     "of_scores": files.left_out_of_scores,
 }
-"""Counts of left-out data, without the annexes' counts."""
+"""Counts of the data left out, without the annexes' counts."""
 LENGTHS = files.made_by("describe_answers")["lengths"]
 EXPLORED = {"prompts": files.prompts, "answers": files.answers, "scores": files.scores, "retrieval": files.measures}
-"""The explorer's inputs, without the passages."""
+"""The query explorer's inputs, without the passages."""
 
 
 class Reported:
     """Inputs, outputs and params for the rules of the report and its other pages.
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules) -> None:
@@ -48,10 +48,10 @@ class Reported:
         self.sections = study.sections
         grid = study.grid
         self.several = len(grid.retrievers) > 1 and max(len(grid.datasets), len(grid.generators)) > 1
-        """Whether several rankings are compared in more than one dataset or with more than one generator."""
+        """Whether several rankings are compared on more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs ``of`` a scope for which the configuration has the result tables."""
+        """Return the outputs whose scope is ``of`` and for which the configuration has the result tables."""
         study = self.study
         present = {
             "": True,
@@ -68,11 +68,11 @@ class Reported:
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str, kind: str | None = None) -> list[str]:
-        """Return the modules of the functions that make the outputs ``of`` these names."""
+        """Return the modules with the functions that create the outputs whose scopes are ``of``."""
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
-        """Return the files of ``outputs``, one per ending and part (its scope's keys), or patterns of them."""
+        """Return the files of ``outputs``, one per suffix and part (the scope's keys), or their patterns."""
         keys = list(parts)
         return [
             captioned(
@@ -92,16 +92,16 @@ class Reported:
 
     @functools.cached_property
     def grid(self) -> dict[str, object]:
-        """The grid, with the names of reference sets and the kinds of retrievers."""
+        """The grid, with the names of reference sets and the retrievers' kinds."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """For retrievers that fix it, the number of relevant passages in contexts, and the kind of the other passages.
+        """For retrievers with a fixed dose, the number of relevant passages in contexts and what the others are.
 
-        Empty without graded retrievers.
+        Empty if there are no graded retrievers.
         """
         doses = {name: self.study.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
         kinds = self.study.retriever_kinds
@@ -110,12 +110,12 @@ class Reported:
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the tables from which a section's outputs are made, without retrieval measures."""
+        """The path patterns of the tables behind a section's outputs, without retrieval measures."""
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
     def sections_with(self, tables: Iterable[str]) -> list[SectionKey]:
-        """Return the sections that have all these tables. Judge checks and panels have separate tables."""
+        """Return the sections that have all these tables. Some tables only exist for judge checks or panels."""
         scoring, wanted = self.study.scoring, set(tables)
         of_some = {"analyse_judge_checks": scoring.checked, "compare_judges": scoring.panels}
         having = [scorers for rule, scorers in of_some.items() if wanted & set(files.made_by(rule))]
@@ -123,12 +123,12 @@ class Reported:
 
     @functools.cached_property
     def section_files(self) -> dict[str, list[StudyFile]]:
-        """The files of `section_patterns`."""
+        """The files that match `section_patterns`."""
         return {name: path.each(self.sections_with([name])) for name, path in self.section_patterns.items()}
 
     @functools.cached_property
     def section_tables(self) -> list[str]:
-        """The files of sections' tables, then the files of a generator's and scorer's tables."""
+        """The files of the sections' tables, followed by those of a generator's and scorer's tables."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
             *(
@@ -141,28 +141,28 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """The `section_patterns` from which figures are drawn."""
+        """Those of `section_patterns` that figures are drawn from."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
     @functools.cached_property
     def drawn(self) -> dict[str, object]:
-        """Params of all jobs that draw figures."""
+        """Params for all jobs that draw figures."""
         return {"section": self.section_of, "patterns": self.drawn_patterns | MEASURED}
 
     def section_of(self, wildcards: Wildcards) -> SectionKey:
-        """Return the section of a job."""
+        """Return a job's section."""
         names = [wildcards[key] for key in SECTION.keys]
         return next(s for s in self.sections if [s["dataset"], s["generator"], s["scorer"]] == names)
 
     @functools.cached_property
     def pooled(self) -> dict[str, StudyFile]:
-        """Tables of the whole study, if it has `several` answers to its questions."""
+        """The tables for the entire study, if it is `several`."""
         return files.made_by("pool_samples") if self.several else {}
 
     @functools.cached_property
     def compared_prompts(self) -> list[StudyFile]:
-        """Prompts of the primary comparisons' cells, for the docnos of their contexts."""
+        """The prompts of the primary comparisons' cells, needed for their contexts' docnos."""
         paths = [
             files.prompts.at(
                 dataset=section["dataset"],
@@ -181,12 +181,12 @@ class Reported:
 
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
-        """Counts of annexes: stage, pattern and files by name."""
+        """The annexes' counts: stage, pattern and files, by name."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property
     def left_out_files(self) -> dict[str, Sequence[str]]:
-        """The files with counts of left-out data, keyed by the names in `left_out_patterns`."""
+        """The files with counts of the data left out, by the names in `left_out_patterns`."""
         study = self.study
         datasets = study.grid.datasets
         runs = [
@@ -228,7 +228,7 @@ class Reported:
 
     @functools.cached_property
     def data(self) -> list[str]:
-        """Data whose hashes are in the provenance."""
+        """The data files whose hashes are in the provenance."""
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
         grid = self.study.grid
@@ -247,36 +247,36 @@ class Reported:
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
-        """The annexes' records for the provenance, keyed by name, if the files exist."""
+        """Those of the annexes' records for the provenance that exist, by name."""
         known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
         return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 
     @functools.cached_property
     def hashes(self) -> list[str]:
-        """The functions that hash the data of annexes, as ``module:name``."""
+        """The functions that hash the annexes' data, as ``module:name``."""
         return [annex.hashes for annex in annexes() if annex.hashes]
 
     # Pages
 
     @functools.cached_property
     def page_parts(self) -> list[str]:
-        """The pages' templates, styles and scripts, including the annexes'."""
+        """The templates, styles and scripts of all pages, including the annexes'."""
         folders, endings = (PAGE, *template_folders()), ("j2", "css", "js")
         return [os.path.relpath(path) for f in folders for end in endings for path in sorted(f.glob(f"*.{end}"))]
 
     def template(self, name: str) -> str:
-        """Return the template of a page."""
+        """Return a page's template."""
         [path] = [path for path in self.page_parts if Path(path).name == f"{name}.html.j2"]
         return path
 
     def page(self, path: StudyFile, caption: str, name: str) -> str:
-        """Return a page, with its caption in Snakemake's report; ``caption`` is relative to the file of rules."""
+        """Return a page with its caption in Snakemake's report. ``caption`` is relative to the rules' file."""
         page: str = captioned(path, caption=caption, category="Page", labels={"page": name})
         return page
 
     @functools.cached_property
     def of_study(self) -> dict[str, object]:
-        """Params of both the tables and the page."""
+        """Params that both the tables and the page need."""
         return {
             "study": self.study.name,
             "sections": self.sections,
@@ -298,7 +298,7 @@ class Reported:
 
     @functools.cached_property
     def page_inputs(self) -> dict[str, object]:
-        """Inputs of the page besides those of its sections."""
+        """The page's inputs besides those of its sections."""
         return {
             **self.pooled,
             **{name: paths for annex in annexes() for name, paths in annex.page_inputs(self.study).items()},
@@ -306,7 +306,7 @@ class Reported:
 
     @functools.cached_property
     def page_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the inputs of the page."""
+        """The path patterns of the page's inputs."""
         return {
             **self.section_patterns,
             **MEASURED,
@@ -316,14 +316,14 @@ class Reported:
 
     @property
     def page_modules(self) -> list[str]:
-        """The modules of the functions that make all outputs, and of the parts of annexes."""
+        """The modules with the functions that create all outputs, and of the annexes' parts."""
         parts = [annex for annex in annexes() if annex.template]
         loaded = [module for annex in parts for module in annex.page_modules(self.study)]
         return [*modules(OUTPUTS), *(annex.page_part for annex in parts), *loaded]
 
     @functools.cached_property
     def annex_parts(self) -> list[dict[str, object]]:
-        """For each annex's page part: AnnexPart's fields except the read data, and the values that it needs."""
+        """For each annex's part of the page, AnnexPart's fields except the read data, and the values that it needs."""
         return [
             {
                 "module": annex.page_part,
@@ -343,7 +343,7 @@ class Reported:
         return table
 
     def notices(self, generators: Iterable[str]) -> list[str]:
-        """Notices for readers of a page on the answers of ``generators``."""
+        """Return the notices for readers of a page that shows answers from ``generators``."""
         notices = [self.study.generator(name).get("notice") for name in sorted(generators)]
         return [notice for notice in notices if notice]
 
@@ -360,8 +360,8 @@ class Reported:
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """All sections' figures, and the annexes' additions to the report, without captions."""
-        # The paper's k is 5: these figures are drawn again for it if the grid has a larger k.
+        """The figures of all sections, and the annexes' additions to the report, without captions."""
+        # The paper's k is 5. If the grid has a larger k, these figures are also drawn for k = 5.
         ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]
         of_sections = self.paths(self.outputs("section", "figure"), self.sections)
@@ -372,6 +372,6 @@ class Reported:
 
 @functools.cache
 def _captions(scope: Scope) -> str:
-    """Return the folder of captions, relative to the file of the rule that makes the outputs of ``scope``."""
+    """Return the folder with captions, relative to the file with the rule that creates the outputs of ``scope``."""
     of_annexes = {output.of for annex in annexes() for output in annex.outputs}
     return "captions" if scope in of_annexes else "../workflow/report/captions"

@@ -1,4 +1,4 @@
-"""Give rules the data on retrieval: corpora, their indexes, and retriever jobs' inputs and params."""
+"""Provide rules with what they need to know about retrieval: corpora, indexes, and the inputs and params of jobs."""
 
 import functools
 from pathlib import Path
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class RetrievalStage:
-    """A study's retrievers, with their indexes and processors (`study.retrieval`).
+    """A study's retrievers, indexes and processors (`study.retrieval`).
 
-    Methods whose arguments are names of wildcards go into rules by of_job; those whose only argument is ``wildcards``
-    are for a rule's input, params or threads.
+    Methods whose arguments are named after wildcards are used in rules through of_job; those whose only argument is
+    ``wildcards`` are for a rule's input, params or threads.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study
 
     def check_joined(self) -> None:
-        """Check, before any job, run files and measures that were added or changed after their dataset was prepared.
+        """Before any job, check the run files and measures that were added or changed after their dataset was prepared.
 
-        Raises InputError for an unusable file, and for a measure that can't use the dataset's labels.
+        Raises InputError for an unusable file or a measure that can't use the dataset's labels.
         """
         study = self.study
         for dataset in study.grid.datasets:
@@ -42,7 +42,7 @@ class RetrievalStage:
 
     @functools.cached_property
     def corpora(self) -> dict[str, str]:
-        """Each corpus, with a dataset that has it."""
+        """Each corpus, with a dataset that uses it."""
         return {self.study.collection.source(name).corpus(name): name for name in self.study.grid.datasets}
 
     @functools.cached_property
@@ -53,7 +53,7 @@ class RetrievalStage:
 
     @functools.cached_property
     def rankings(self) -> list[str]:
-        """The grid's retrievers that don't use the judgements."""
+        """The grid's retrievers that don't use judgements."""
         return [name for name in self.study.grid.retrievers if not self.kind(name).needs_qrels]
 
     @functools.cached_property
@@ -63,7 +63,7 @@ class RetrievalStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def kind(self, retriever: str) -> Retriever:
-        """Return a retriever, with its keys."""
+        """Return a retriever."""
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))
 
     def module(self, retriever: str) -> str:
@@ -71,7 +71,7 @@ class RetrievalStage:
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
     def imported_runs(self, dataset: str) -> list[dict[str, object]]:
-        """Return the grid's run files for a dataset: each path with the retriever's name and definition."""
+        """Return the grid's run files for a dataset, each with the retriever's name and definition."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
         return [
@@ -81,13 +81,13 @@ class RetrievalStage:
         ]
 
     def metadata(self, dataset: str, retriever: str) -> dict[str, object] | None:
-        """Return the fields of the run file's header; None without a header."""
+        """Return the fields in a run file's header; None if it has no header."""
         if not self.study.settings.run_metadata:
             return None
         return describe_run(retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
     def run_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs of a job's retriever: queries, index, judgements, other retrievers' runs, files."""
+        """Return the inputs for a job's retriever: queries, index, judgements, other retrievers' runs and files."""
         retriever = self.kind(wildcards.retriever)
         inputs: dict[str, object] = {
             "queries": files.queries,
@@ -110,7 +110,7 @@ class RetrievalStage:
         return list(dict.fromkeys(paths))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs of a job that processes passages: those of the retriever with the same ranking."""
+        """Return the inputs of a job that processes passages, which are those of the retriever that ranks them."""
         [(_, ranking)] = self.kind(wildcards.retriever).stages()
         return {
             "queries": files.queries,
@@ -120,24 +120,24 @@ class RetrievalStage:
         }
 
     def processor(self, retriever: str) -> dict[str, object]:
-        """Return the definition of the processor for a retriever's passages."""
+        """Return the definition of the processor that changes a retriever's passages."""
         processing = self.kind(retriever).processing()
         if processing is None:
             raise TypeError(f"{retriever} has no processor")
         return processing
 
     def index_receipt(self, dataset: str, definition: dict[str, object]) -> StudyFile:
-        """Return the receipt of a dataset's index."""
+        """Return the receipt for a dataset's index."""
         corpus = self.study.collection.source(dataset).corpus(dataset)
         return files.index.at(corpus=corpus, index=index_name(definition))
 
     @functools.cached_property
     def index_receipts(self) -> list[StudyFile]:
-        """The receipts of all indexes that the grid's retrievers need."""
+        """The receipts for all indexes that the grid's retrievers need."""
         return [files.index.at(corpus=corpus, index=index) for corpus in self.corpora for index in self.indexes]
 
     def index_inputs(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """Return the inputs of a job that builds an index: the files of passages, and receipts of downloads."""
+        """Return the inputs of a job that builds an index: passage files and download receipts."""
         dataset, downloads = self.corpora[wildcards.corpus], self.study.downloads
         fetched = downloads.receipts("datasets", dataset)
         fetched += downloads.receipts("retrievers", self.indexes[wildcards.index])

@@ -1,4 +1,4 @@
-"""Give rules the data on scores: scorers by the origin of their scores, references, judge templates."""
+"""Provide rules with what they need to know about scores: where they come from, references and judge templates."""
 
 import functools
 from typing import TYPE_CHECKING
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
 NOT_OF_JOBS = ("utility", "bias_checks")
-"""A scorer's keys that only the analysis or judge checks use."""
+"""A scorer's keys that only the analysis or the judge checks use."""
 
 
 class ScoringStage:
-    """A study's scorers, and their jobs' inputs (`study.scoring`).
+    """A study's scorers and the inputs of their jobs (`study.scoring`).
 
-    Methods whose arguments are names of wildcards go into rules by of_job.
+    Methods whose arguments are named after wildcards are used in rules through of_job.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -33,7 +33,7 @@ class ScoringStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def scorer(self, name: str) -> Scorer:
-        """Return a scorer, with its keys."""
+        """Return a scorer."""
         return SCORER_KINDS.of(self.study.scorer(name))
 
     def module(self, scorer: str) -> str:
@@ -41,42 +41,42 @@ class ScoringStage:
         return SCORER_KINDS.module(self.study.scorer(scorer))
 
     def of_jobs(self, scorer: str) -> dict[str, object]:
-        """Return a scorer's definition without the keys that only the analysis or judge checks use."""
+        """Return a scorer's definition without the keys that only the analysis or the judge checks use."""
         return {key: value for key, value in self.study.scorer(scorer).items() if key not in NOT_OF_JOBS}
 
     @functools.cached_property
     def scorers(self) -> dict[str, Scorer]:
-        """The grid's scorers and the judges of its panels, with their keys."""
+        """The grid's scorers and the judges of its panels, by name."""
         return {name: self.scorer(name) for name in self.study.used_scorers()}
 
     @functools.cached_property
     def judges(self) -> dict[str, JudgeScorer]:
-        """The grid's scorers whose scores come from a judge."""
+        """Those of the scorers whose scores come from a judge."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, JudgeScorer)}
 
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:
-        """The judge of each of these scorers."""
+        """The generator that is the judge, for each of these scorers."""
         return {name: scorer.generator for name, scorer in self.judges.items()}
 
     @functools.cached_property
     def checked(self) -> list[str]:
-        """The grid's scorers whose judge is checked for bias."""
+        """The scorers whose judge is checked for bias."""
         return [name for name, scorer in self.judges.items() if scorer.bias_checks]
 
     @functools.cached_property
     def nuggets(self) -> dict[str, Nuggets]:
-        """The grid's scorers that use nugget lists."""
+        """The scorers that use nugget lists."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Nuggets)}
 
     @functools.cached_property
     def filed(self) -> dict[str, File]:
-        """The grid's scorers whose scores are read from a file."""
+        """The scorers whose scores are read from a file."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, File)}
 
     @functools.cached_property
     def computed(self) -> list[str]:
-        """The grid's scorers that compute their scores."""
+        """The scorers that compute their scores."""
         apart = (self.judges, self.filed, self.panels)
         return [name for name in self.scorers if not any(name in group for group in apart)]
 
@@ -87,49 +87,49 @@ class ScoringStage:
 
     @functools.cached_property
     def parts(self) -> dict[str, list[str]]:
-        """The names of each panel's parts: a part is the panel without a single judge, and the page doesn't show it."""
+        """The names of each panel's parts. A part is the panel without one of its judges; the page doesn't show it."""
         return {name: [f"{name}{WITHOUT_JUDGE}{judge}" for judge in panel.of] for name, panel in self.panels.items()}
 
     @functools.cached_property
     def averaged(self) -> dict[str, list[str]]:
-        """The judges over which each panel, and each of its parts, averages."""
+        """The judges that each panel, and each of its parts, averages over."""
         panels = {name: panel.of for name, panel in self.panels.items()}
         parts = {part: part.split(WITHOUT_JUDGE) for of_panel in self.parts.values() for part in of_panel}
         return panels | {part: [one for one in panels[name] if one != out] for part, (name, out) in parts.items()}
 
     def of_panel(self, scorer: str) -> list[StudyFile]:
-        """Return all judges' scores for a panel, or for the panel that a part belongs to."""
+        """Return the scores from all of a panel's judges, or of the panel that a part belongs to."""
         return files.scores.each({"scorer": judge} for judge in self.panels[scorer.partition(WITHOUT_JUDGE)[0]].of)
 
     def with_parts(self, file: StudyFile, scorer: str) -> list[StudyFile]:
-        """Return a panel's ``file``, then its parts' files."""
+        """Return a panel's ``file``, followed by those of its parts."""
         return file.each({"scorer": name} for name in (scorer, *self.parts[scorer]))
 
     def scores_of_judges(self, scorer: str) -> list[StudyFile]:
-        """Return a panel's judges' scores for every retriever and for zero-shot."""
+        """Return the scores from a panel's judges for every retriever and for zero-shot."""
         return [path for file in self.of_panel(scorer) for path in file.each(self.study.retrievers_and_zeroshot)]
 
     def tables_of_parts(self, scorer: str) -> list[StudyFile]:
-        """Return the analysis tables for a panel's parts, which bound its verdicts; none for other scorers."""
+        """Return the analysis tables for a panel's parts, which limit its verdicts; empty for other scorers."""
         made = files.made_by("analyse_transmission").values()
         return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 
     def loads_model(self, scorer: str) -> bool:
-        """Return whether one job per shard makes the scores, because loading the scorer's model takes long."""
+        """Return whether one job per shard computes the scores, because loading the scorer's model takes long."""
         kind = self.scorer(scorer)
         return isinstance(kind, MeasuredScorer) and kind.loads_model
 
     def references(self, scorer: str) -> StudyFile:
-        """Return the file of a scorer's references: judged passages, or the queries' gold answers."""
+        """Return the file with a scorer's references: judged passages or the queries' gold answers."""
         return files.queries if self.scorer(scorer).references == "gold" else files.references
 
     @functools.cached_property
     def reference_files(self) -> dict[str, object]:
-        """The inputs of a job's scorer, without answers."""
+        """The inputs for a job's scorer, without answers."""
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
     def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
-        """Return the score receipts of a scorer with a model; other scorers work in the jobs that write tables."""
+        """Return the score receipts of a scorer with a model. Other scorers run in the jobs that write tables."""
         shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
         return files.score_receipt.each({"shard": shard} for shard in shards)
 
@@ -148,13 +148,13 @@ class ScoringStage:
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
-        """Return every retriever's contexts if scores may be missing for a reason other than an empty ranking."""
+        """Return all retrievers' contexts if scores may be missing for reasons other than an empty ranking."""
         partial = scorer in self.filed or scorer in self.averaged
         missing = may_miss_answers(self.study.generator(generator)) or partial
         return files.contexts.each(self.study.each_retriever if missing else [])
 
     @functools.cache  # noqa: B019 - a process has a single study
     def judge_template(self, scorer: str) -> dict[str, object]:
-        """Return the template parts for a scorer's prompts to its judge."""
+        """Return the template parts that a scorer's prompts to its judge use."""
         judge = self.judges[scorer]
         return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))

@@ -1,7 +1,7 @@
-"""Give rules the study: its grid's cells, and for each stage an object with its definitions, paths and params.
+"""Provide rules with the study: its grid's cells and, for each stage, an object with definitions, paths and params.
 
-Among these modules, only `reported` and `plan` import Snakemake: rules pass functions to it, and it calls them with a
-job's wildcards.
+Of these modules, only `reported` and `plan` import Snakemake. Rules pass functions to it, which it calls with a job's
+wildcards.
 """
 
 import functools
@@ -25,7 +25,7 @@ from ragrelay.execution.study.wildcards import Key
 
 
 class SectionKey(TypedDict):
-    """A dataset, generator and scorer, with the values that reports need for each."""
+    """A section's dataset, generator and scorer, with the values that reports need."""
 
     dataset: str
     generator: str
@@ -37,13 +37,13 @@ class SectionKey(TypedDict):
 
 
 class StudyOfRules(Study):
-    """A validated study, as rules see it: the grid's cells, which all stages share, and one object per stage."""
+    """A validated study as rules see it: the grid's cells, which all stages share, and one object per stage."""
 
     fingerprints: dict[str, str]
-    """Each generator's fingerprint in the grid, keyed by name."""
+    """The fingerprints of the grid's generators, by name."""
     files: ModuleType = files
-    """The registry of result files. Question classes take it from here instead of importing it: jobs import them
-    too."""
+    """The registry of result files. Question classes use this instead of importing it, because jobs import these
+    classes too."""
     fill: Callable[[str], str]
     """Turns a path in the results into the path on disk."""
 
@@ -55,48 +55,49 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def each_retriever(self) -> list[Mapping[str, str]]:
-        """One key per retriever in the grid, to fill in paths."""
+        """One key per retriever in the grid, for filling in paths."""
         return [{"retriever": name} for name in self.grid.retrievers]
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
-        """The key for zero-shot answers, then those for the grid's retrievers."""
+        """The key for zero-shot answers, followed by those for the grid's retrievers."""
         return [{"retriever": ZEROSHOT}, *self.each_retriever]
 
     @functools.cached_property
     def contexts(self) -> list[Key]:
-        """A single retriever's contexts: orderings and k, with increasing k within an ordering."""
+        """The contexts of a single retriever: its orderings and k, with increasing k within each ordering."""
         orderings, ks = self.grid.orderings, sorted(self.grid.k)
         return [{"ordering": ordering, "k": k} for ordering in orderings for k in ks if fits(ordering, k)]
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A single retriever's cells: its contexts, each with every seed."""
+        """The cells of a single retriever: its contexts, each with every seed."""
         return [{**context, "seed": seed} for context in self.contexts for seed in self.grid.seeds]
 
     @functools.cached_property
     def zeroshot_cells(self) -> list[Key]:
-        """The zero-shot answers' cells."""
+        """The cells of the zero-shot answers."""
         return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid.seeds]
 
     @functools.cached_property
     def retriever_contexts(self) -> list[Key]:
-        """All retrievers' contexts."""
+        """The contexts of all retrievers."""
         return [{**retriever, **context} for retriever in self.each_retriever for context in self.contexts]
 
     @functools.cached_property
     def retriever_cells(self) -> list[Key]:
-        """All retrievers' cells."""
+        """The cells of all retrievers."""
         return [{**retriever, **cell} for retriever in self.each_retriever for cell in self.cells]
 
     @functools.cached_property
     def all_cells(self) -> list[Key]:
-        """All retrievers' cells, then the zero-shot cells."""
+        """The cells of all retrievers, followed by the zero-shot cells."""
         return [*self.retriever_cells, *({"retriever": ZEROSHOT, **cell} for cell in self.zeroshot_cells)]
 
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
-        """The primary comparison's cells, the same for all datasets and scorers: only its references differ."""
+        """The primary comparison's cells, which are the same for all datasets and scorers: only its references
+        differ."""
         primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
@@ -110,18 +111,18 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
-        """The row order in tables, as a parameter: Snakemake compares inputs as sets, so their order doesn't count."""
+        """The order of rows in tables, as a parameter, because Snakemake ignores the order of inputs."""
         return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
     def sections(self) -> list[SectionKey]:
-        """Every dataset, generator and scorer, with the values that reports need for each."""
+        """All combinations of dataset, generator and scorer, each with the values that reports need."""
         grid = self.grid
         return [self._section(*names) for names in itertools.product(grid.datasets, grid.generators, grid.scorers)]
 
     @functools.cached_property
     def sections_with_parts(self) -> list[SectionKey]:
-        """The sections, then sections for panels' parts, which the page doesn't show."""
+        """The sections, followed by sections for panels' parts, which the page doesn't show."""
         grid, parts = self.grid, itertools.chain.from_iterable(self.scoring.parts.values())
         names = itertools.product(grid.datasets, grid.generators, parts)
         return [*self.sections, *(self._section(*of_part) for of_part in names)]
@@ -147,7 +148,7 @@ class StudyOfRules(Study):
     def draws(self) -> dict[str, int]:
         """The number of bootstrap resamples, and their seed.
 
-        They share a mapping because Snakemake compares parameters without their names and would miss two swapped
+        They share a mapping because Snakemake compares parameters without names and wouldn't notice two swapped
         numbers.
         """
         analysis = self.settings.analysis
@@ -155,15 +156,15 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def margins(self) -> dict[str, float | None]:
-        """Each scorer's equivalence margin."""
+        """The scorers' equivalence margins, by name."""
         return {scorer: self.margin(scorer) for scorer in (*self.grid.scorers, *self.scoring.averaged)}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
-        """Fill in a path pattern for all combinations of the grid's names.
+        """Fill in a path pattern with all combinations of the grid's names.
 
         Args:
-            pattern: The file, whose wildcards may be dataset, retriever, generator, scorer and the keys in ``more``.
-            **more: Values for further wildcards, or instead of the grid's names.
+            pattern: A file whose wildcards are any of dataset, retriever, generator, scorer and the keys in ``more``.
+            **more: Values for other wildcards, or values to use instead of the grid's names.
 
         Returns:
             One file per combination.
@@ -179,7 +180,7 @@ class StudyOfRules(Study):
             generators: Generator names.
 
         Returns:
-            The jobs' wildcard values, sorted by dataset, then generator, then retriever.
+            The jobs' wildcard values, sorted by dataset, generator and retriever.
         """
         return [
             {"dataset": dataset, "generator": generator, **retriever}

@@ -1,4 +1,4 @@
-"""Turn functions of a job's wildcards into functions that Snakemake calls, and names into wildcard patterns."""
+"""Turn functions of wildcard values into functions that Snakemake can call, and names into wildcard patterns."""
 
 import inspect
 import re
@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from ragrelay.execution.jobs.code_digest import code_digest
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
-"""The pattern for wildcards without a list of values: any name in the catalogue."""
+"""The pattern for wildcards that have no list of values: any name in the catalogue."""
 
 
 class Wildcards(Protocol):
-    """A job's wildcards, as Snakemake passes them to functions of rules."""
+    """A job's wildcards, as Snakemake passes them to rules' functions."""
 
     def __getattr__(self, name: str) -> str:
         """Return the value of a wildcard."""
@@ -21,21 +21,21 @@ class Wildcards(Protocol):
         """Return the value of a wildcard."""
 
     def items(self) -> Iterable[tuple[str, str]]:
-        """Return names and values."""
+        """Return the wildcards' names and values."""
 
 
 Key = Mapping[str, str | int]
-"""Values of wildcards, to fill in paths."""
+"""Wildcard values, for filling in paths."""
 OfJob = Callable[[Wildcards], Any]
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches any of ``names``, and nothing if there are none."""
+    """Return a regular expression that matches any of ``names`` (and nothing if there are none)."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def of_job(function: Callable[..., object]) -> OfJob:
-    """Return ``function`` for a rule: each of its arguments is the job's wildcard of that name."""
+    """Wrap ``function`` for a rule, so that each argument gets the job's wildcard with the same name."""
     names = tuple(inspect.signature(function).parameters)
     return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
 
@@ -43,9 +43,9 @@ def of_job(function: Callable[..., object]) -> OfJob:
 def code_of(script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Callable[[Wildcards], str]:
     """Return a params function that computes a script's code digest.
 
-    Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are modules that the script
-    imports by a name that isn't in its code, such as the kind of a job's retriever, or the figures that it draws. They
-    can also be functions from wildcards to a module, or to several modules.
+    Snakemake calls it per job, so that a cluster node only hashes one script. ``modules``: modules that the script
+    imports by a name that isn't in its code, such as the kind of a job's retriever or the figures that it draws. They
+    can also be functions that take wildcards and return one or more modules.
     """
 
     def code(wildcards: Wildcards) -> str:
