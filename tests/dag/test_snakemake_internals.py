@@ -361,7 +361,7 @@ EDITED = {
         "dag.py",
         "        self.cleanup()\n\n        await self.check_incomplete()\n",
         "        await self.check_incomplete()\n\n        self.cleanup()\n",
-        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.22.0 to "
+        f"Snakemake {snakemake.__version__}: found unknown code in DAG.init; expected the code of Snakemake 9.22.0 to "
         "9.27.1",
     ),
 }

@@ -112,7 +112,7 @@ def test_no_folder_of_temporary_files(study: Sandbox, tmp_path: Path, variable: 
             ("full", "No space left on device"), ("none", "No such file or directory"), ("file", "Not a directory"),
         ):  # fmt: skip
             said = end(study, **{variable: str(tmp_path / name)})
-            expected = f"{tmp_path / name} ({reason}); expected a folder with room to write into"
+            expected = f"{tmp_path / name} ({reason}); expected a writable folder with free space"
             assert said == f"ragrelay: error: environment variable {variable}: found {expected}"
 
 

@@ -164,7 +164,9 @@ def test_the_plan_finds_how_many_shards_a_time_limit_asks_for(planned: Planned, 
     study.config["budget"] = {"tokens": 100}
     study.write_config()
     refused = study.snakemake("all_answers", check=False)
-    assert "config key 'budget.tokens': found a run of about " in refused.stderr, "the plan is that of this study"
+    assert "config key 'budget.tokens': found a run that needs about " in refused.stderr, (
+        "the plan is that of this study"
+    )
 
 
 def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:
@@ -172,10 +174,8 @@ def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planne
     assert f"Budget: 100 tokens, less than the ~{need:,.6g} needed, so no run will start." in planned.done.stdout
     refused = planned.refused
     [line] = [line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ragrelay: ")]
-    found = (
-        f"found a run of about {need:,.6g} tokens; expected at most 100; `snakemake plan` shows which jobs need them"
-    )
-    assert line == f"ragrelay: error: config key 'budget.tokens': {found}"
+    found = f"found a run that needs about {need:,.6g} tokens; expected at most 100; `snakemake plan` shows what each "
+    assert line == f"ragrelay: error: config key 'budget.tokens': {found}job needs"
     assert refused.returncode == 1 and "Traceback" not in refused.stderr
     assert "rule " not in refused.stderr.partition("Job stats")[2], "no job was started"
 

@@ -34,7 +34,7 @@ def test_a_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     }
     server.raw = [(200, {}, json.dumps(echo).encode())]
     echoed = study.snakemake("all_answers", check=False)
-    assert echoed.returncode and "found its key in a reply, which is not kept" in echoed.stdout + echoed.stderr
+    assert echoed.returncode and "found the API key in a reply, which is therefore" in echoed.stdout + echoed.stderr
     assert KEY not in echoed.stdout + echoed.stderr
     done = study.snakemake()
     server.server.shutdown()

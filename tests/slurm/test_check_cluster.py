@@ -46,7 +46,7 @@ def test_classes_that_slurm_would_refuse_are_named_with_its_words(study: SlurmSt
     refused = [line for line in table(done.stdout) if "to start at" not in line]
     assert [line.split()[0] for line in refused] == ["generate_answers"]
     assert all(MORE in line and "Requested node configuration is not available" in line for line in refused)
-    assert done.returncode == 1 and "SLURM: found 1 of 11 job classes that it would refuse" in done.stderr
+    assert done.returncode == 1 and "SLURM: found 1 of 11 job classes that it would reject" in done.stderr
 
 
 def test_a_run_refuses_a_placeholder_before_it_submits(study: SlurmStudy) -> None:
@@ -58,7 +58,7 @@ def test_a_run_refuses_a_placeholder_before_it_submits(study: SlurmStudy) -> Non
     finally:
         cluster.run("scontrol", "create", "PartitionName=cpu", "Nodes=cpu1", "Default=YES", "MaxTime=1-0", "State=UP")
         cluster.run("scontrol", "delete", "PartitionName=short")
-    expected = "profile key 'slurm_partition': found 'cpu', which profiles/slurm has as a placeholder; expected one of "
+    expected = "profile key 'slurm_partition': found 'cpu', which is a placeholder in profiles/slurm; expected one of "
     assert done.returncode == 1 and f"{expected}gpu, short" in done.stderr
     assert study.jobs() == []
 

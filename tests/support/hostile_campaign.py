@@ -185,7 +185,7 @@ RECENT: list[Expected] = [
         (ANSWER + '"docnos": ["d 3"]}', "docno 'd 3'"), (ANSWER + '"docnos": 7}', "docnos 7"),
         (ANSWER + '"seed": "\u0661"}', "seed '\u0661'"), (ANSWER + '"seed": "1_0"}', "seed '1_0'"),
         (ANSWER + f'"seed": {"9" * 40}}}', "seed 999"), (ANSWER + '"seed": true}', "seed True"),
-        (ANSWER + '"ordering": ["random"]}', "ordering ['random']"), (ANSWER + '"a": NaN, "a": 1}', "key 'a' again"),
+        (ANSWER + '"ordering": ["random"]}', "ordering ['random']"), (ANSWER + '"a": NaN, "a": 1}', "duplicate key"),
         (ANSWER.replace("tea", "\\udead") + '"x": 1}', "surrogate"),
     )),
     *((f"TREC RAG: {rest[-50:]!r}", answered(CITED + rest), expected) for rest, expected in (
@@ -194,13 +194,13 @@ RECENT: list[Expected] = [
         ('"answer": [{"text": "tea", "citations": [true]}]}', "citation True"),
         ('"answer": [{"text": "tea", "citations": [-1]}]}', "citation -1"),
         ('"answer": [["tea"]]}', "list of sentences"), ('"answer": {"text": "tea"}}', "list of sentences"),
-        ('"metadata": {"narrative_id": [2]}, "topic_id": null, "answer": []}', "key 'topic_id' again"),
+        ('"metadata": {"narrative_id": [2]}, "topic_id": null, "answer": []}', "duplicate key 'topic_id'"),
         ('"metadata": {"narrative_id": "q7", "topic_id": "q7"}, "answer": [{"text": "a", "citations": [0]}]}', "'q7'"),
         ('"metadata": null, "answer": [{"text": "tea", "citations": [0]}]}', FINE),
         ('"metadata": ["by hand"], "answer": [{"text": "tea", "citations": ["d3"]}]}', FINE),
     )),
     *((f"answers in {name}: {content[:30]!r}", _answers(name, content), expected) for name, content, expected in (
-        ("a.csv", "qid,answer,answer\nq1,a,b\n", "column 'answer' twice"), ("a.csv", "", "0 answers"),
+        ("a.csv", "qid,answer,answer\nq1,a,b\n", "duplicate column 'answer'"), ("a.csv", "", "0 answers"),
         ("a.csv", "q1,tea\nq2,rice\n", "key 'qid'"), ("a.csv", 'qid,answer\nq1,"tea\n', "after line"),
         ("a.csv", b"qid,answer\nq1,caf\xe9\n", "expected UTF-8 text"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
         ("a.parquet", "", "no readable Parquet file"), ("a.parquet", b"PAR1" * 9, "no readable Parquet file"),
@@ -237,9 +237,9 @@ def _study(old: str, new: str) -> Change:
 
 SEEDS, KEYS = "seeds: [1, 2]", "max_tokens: 16"
 UNUSUAL: list[Expected] = [
-    ("seeds as a time", _study(SEEDS, "seeds: [1:30]"), "my-study.yaml, line 7: found 1:30, which is 90 in YAML"),
+    ("seeds as a time", _study(SEEDS, "seeds: [1:30]"), "my-study.yaml, line 7: found 1:30, which YAML reads as 90"),
     ("k with a leading zero", _study("k: [1, 2]", "k: [1, 010]"), "my-study.yaml, line 6: found 010, which is 8"),
-    ("a temperature as a time", _study(KEYS, "temperature: 0:1.5"), "found 0:1.5, which is 1.5 in YAML"),
+    ("a temperature as a time", _study(KEYS, "temperature: 0:1.5"), "found 0:1.5, which YAML reads as 1.5"),
     ("an octal number of YAML 1.2", _study("k: [1, 2]", "k: [0o2]"), "config key 'grid.k.0': found '0o2'"),
     ("numbers as texts", _study(KEYS, f"{KEYS}, notice: '010'"), FINE),
     ("yes for a retriever", _study("[my-run, rel]", "[yes, rel]"), "config key 'grid.retrievers.0': found True"),
@@ -248,9 +248,9 @@ UNUSUAL: list[Expected] = [
     ("a time for a name", _study("study: mine", "study: 2026-01-01 10:00:00"), "config key 'study'"),
     ("a key without a name", _study("  rel: {kind", "  ~: {kind"), "config key 'retrievers': found None"),
     ("one mark of thought twice", _study(KEYS, "thinking: [x, x]"), 'lm.thinking\': found ["x", "x"]'),
-    ("a mark of thought in the other", _study(KEYS, "thinking: [<think>, think>]"), "an end mark that is not in the"),
-    ("a model's window that is no number", model_key("max_position_embeddings", float("nan")), "that does not load ("),
-    ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "one that does not load (StrictDataclass"),
+    ("a mark of thought in the other", _study(KEYS, "thinking: [<think>, think>]"), "an end mark that isn't part"),
+    ("a model's window that is no number", model_key("max_position_embeddings", float("nan")), "can't be loaded ("),
+    ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "can't be loaded (StrictDataclass"),
     ("a tokenizer that is a link to itself", lambda _: (
         Path("lm/tokenizer.json").unlink(), Path("lm/tokenizer.json").symlink_to("tokenizer.json")), "no tokenizer"),
     ("gold answers of nulls", file("small/answers.jsonl", '{"qid": "q1", "answers": [null]}\n'), "jsonl, line 1"),

@@ -76,7 +76,7 @@ def test_capitalised_names() -> None:
     assert entities.capitalised("Jean-Luc left. O'Neill's cat and jean-luc's dog met. James' cat.") == {"jean-luc"}
     assert entities.capitalised("Tea-tea. Rain fell. Raining hills") == set()
     assert entities.overlap({"a", "b"}, {"b", "c"}) == 0.5 and entities.overlap(set(), {"a"}) is None
-    with pytest.raises(InputError, match="'xx_absent', which is not installed; expected auto, capitalised or a spaCy"):
+    with pytest.raises(InputError, match="'xx_absent', which is not installed; expected auto, capitalised or an inst"):
         entities.detector("xx_absent")
 
 

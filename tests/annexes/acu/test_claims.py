@@ -50,7 +50,7 @@ def test_quotation_marks_of_a_tsv_are_text(tmp_path: Path) -> None:
     path.write_text("id\tclaim\tevidence\tevidence_stance\n" + "".join("\t".join([*r, "supports\n"]) for r in rows))
     assert prepare_claims(entry).select("id", "claim", "evidence").rows() == rows
     path.write_text("id\tclaim\tevidence\tid\na\tb\tc\td\n")
-    with pytest.raises(InputError, match="line 1: found column 'id' twice"):
+    with pytest.raises(InputError, match="line 1: found duplicate column 'id'"):
         prepare_claims(entry)
     path.write_text('id\tclaim\tevidence\na\t"one ""two"""\tc\n')
     with pytest.raises(InputError, match=r"line 2: found the field .* quoted as in CSV"):
@@ -64,16 +64,16 @@ WRONG: dict[str, tuple[list[Any], str]] = {
     ),
     "empty evidence": ([ROW | {"evidence": " "}], "line 1: found an empty value for evidence; expected values for id"),
     "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected values for"),
-    "duplicate id": ([ROW, ROW], "line 2: found id 'a' again \\(line 1\\); expected each id once"),
+    "duplicate id": ([ROW, ROW], "line 2: found duplicate id 'a' \\(first: line 1\\); expected each id once"),
     "claim_id of two claims": (
         [ROW | {"claim_id": "c"}, ROW | {"id": "b", "claim_id": "c", "claim": "Coffee is a plant."}],
-        "line 2: found claim_id 'c' with a different claim from line 1; expected one claim per claim_id",
+        "line 2: found claim_id 'c' with a claim that differs from the one at line 1; expected one claim per claim_id",
     ),
     "no truth value": ([ROW | {"is_gold": "maybe"}], "line 1: found is_gold 'maybe'; expected true or false"),
-    "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with JSON list; expected a single value"),
+    "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with a JSON list; expected a single value"),
     "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found an unpaired surrogate in claim"),
-    "no object": ([[1]], "line 1: found JSON list; expected one JSON object"),
-    "no row": ([], "found no claim; expected at least one row"),
+    "no object": ([[1]], "line 1: found a JSON list; expected one JSON object"),
+    "no row": ([], "found no claim; expected at least one claim"),
 }
 
 
@@ -90,15 +90,15 @@ def test_bad_tables(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         prepare_claims(entry)
     path.write_text("id,claim,evidence,evidence_stance\na,one,two\n")
-    with pytest.raises(InputError, match="line 2: found more or fewer fields than the header has names"):
+    with pytest.raises(InputError, match="line 2: found more or fewer fields than the header"):
         prepare_claims(entry)
     path.write_bytes(b"id,claim,evidence,evidence_stance\na,\xff,two,supports\n")
     with pytest.raises(InputError, match="byte 0xff; expected UTF-8"):
         prepare_claims(entry)
     path.write_text('id,claim,evidence,evidence_stance\na,"one" x,two,supports\n')
-    with pytest.raises(InputError, match="expected a table with quoted fields"):
+    with pytest.raises(InputError, match="expected correctly quoted CSV fields"):
         prepare_claims(entry)
-    with pytest.raises(InputError, match=r"found the ending '[.]txt'; expected one of [.]csv, [.]tsv, [.]jsonl"):
+    with pytest.raises(InputError, match=r"found the file extension '[.]txt'; expected one of [.]csv, [.]tsv, [.]"):
         prepare_claims(entry | {"path": "claims.txt"})
 
 
@@ -145,7 +145,7 @@ def test_counterfact(tmp_path: Path, record: dict[str, Any]) -> None:
     ]  # fmt: skip
     assert both[2:].equals(found) and both["claim_id"].n_unique() == 2
     path.write_text(json.dumps([{"requested_rewrite": {"prompt": "x"}}]))
-    with pytest.raises(InputError, match="record 1: found another record; expected requested_rewrite with prompt"):
+    with pytest.raises(InputError, match="record 1: found a record in another format; expected requested_rewrite"):
         prepare_claims(entry)
 
 
@@ -187,7 +187,7 @@ def test_rows_without_a_stance_are_kept_but_not_asked(tmp_path: Path) -> None:
     assert found["evidence_stance"].to_list() == ["supports", None, None]
     template = ClaimTemplate("{claim}", "{claim} {evidence}")
     assert build_claim_prompts(found, template)["id"].to_list() == ["a", "a"]
-    with pytest.raises(InputError, match="found no evidence_stance; expected at least one row with one of supports"):
+    with pytest.raises(InputError, match="found no evidence_stance in any row; expected at least one row with one"):
         prepare_claims(written(tmp_path / "claims.jsonl", rows[1:]))
 
 
@@ -196,15 +196,15 @@ def test_rows_of_a_hub_are_checked_alike() -> None:
     record = ROW | {"id": 5, "is_gold": True, "claimant": float("nan"), "claim_date": None}
     found = claims_frame(iter([("data set x, row 1", record)]), "x")
     assert found.select("id", "is_gold", "claimant", "claim_date").row(0) == ("5", True, None, None)
-    with pytest.raises(InputError, match="data set x, row 2: found id '5' again \\(row 1\\)"):
+    with pytest.raises(InputError, match="data set x, row 2: found duplicate id '5' \\(first: row 1\\)"):
         claims_frame(iter([("data set x, row 1", record), ("data set x, row 2", record)]), "x")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("claims.jsonl", json.dumps(ROW)[:-1] + ', "claim": "Rice."}\n', "line 1: found key 'claim' again"),
-        ("claims.csv", "id,claim,evidence,claim\na,tea,grows,rice\n", "line 1: found column 'claim' twice"),
+        ("claims.jsonl", json.dumps(ROW)[:-1] + ', "claim": "Rice."}\n', "line 1: found duplicate key 'claim'"),
+        ("claims.csv", "id,claim,evidence,claim\na,tea,grows,rice\n", "line 1: found duplicate column 'claim'"),
     ],
 )
 def test_a_key_or_column_twice(tmp_path: Path, name: str, content: str, message: str) -> None:
@@ -231,5 +231,5 @@ def test_a_template_may_ask_for_other_words_with_evidence(generator: dict[str, A
     assert set(own.spelled()) == {*WORDS, "Support", "Refute"} and set(plain.spelled()) == set(WORDS)
     for wrong in ("[True, None, False]", "[Support, Refute]", "[Support, Support, Refute]", "Support"):
         path.write_text(f"{texts}words_with_evidence: {wrong}\n")
-        with pytest.raises(InputError, match=r"key 'words_with_evidence'.*a list of three different words"):
+        with pytest.raises(InputError, match=r"key 'words_with_evidence'.*three different words"):
             load_claim_template(path)

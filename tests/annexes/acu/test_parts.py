@@ -137,13 +137,13 @@ def test_a_prompt_over_the_window_stops_only_its_own_part(sets: Asked) -> None:
     assert receipt["asked"] == sum(part.get("asked", 0) for part in receipt["parts"]) > 0
     for name in ("few", "more"):
         sets.read(name)
-    with pytest.raises(RequestError, match=r"\d tokens; expected less than the window of 128$"):
+    with pytest.raises(RequestError, match=r"\d tokens; expected fewer than the window's 128$"):
         sets.read("long")
 
 
 def test_a_question_without_any_possible_part_ends_before_an_engine_starts(sets: Asked) -> None:
     engine = FakeEngine()
-    with pytest.raises(RequestError, match=r"\d tokens; expected less than the window of 128$"):
+    with pytest.raises(RequestError, match=r"\d tokens; expected fewer than the window's 128$"):
         sets.ask(engine, "long")
     assert engine.starts == 0
 

@@ -61,12 +61,12 @@ def test_what_is_ignored_is_counted(tmp_path: Path) -> None:
     ("text", "found"),
     [
         ("qid,first,second,vote\nq1,a,b,best\n", "vote 'best'"),
-        ("qid,first,second\nq1,a,b\n", "no vote, but qid, first, second"),
-        ("qid,first,second,vote\nq1,a,a,first\n", "'a' as first and second"),
-        ("qid,first,vote\nq1,a,first\n", "no second, but qid, first, vote"),
+        ("qid,first,second\nq1,a,b\n", "no vote, only qid, first, second"),
+        ("qid,first,second,vote\nq1,a,a,first\n", "'a' as both first and second"),
+        ("qid,first,vote\nq1,a,first\n", "no key second, only qid, first, vote"),
         ("qid,first,second,vote\n", "no vote"),
         ("qid,first,second,vote,assessor\nq1,a,b,first,Ann\nq1,a,b,tie,ann\n", "a second vote on qid q1"),
-        ("qid,first,second,vote\nq9,a,b,first\n", "no vote on two answers of g that meet"),
+        ("qid,first,second,vote\nq9,a,b,first\n", "no vote on two answers of g that are compared"),
     ],
 )
 def test_malformed_files_are_refused_in_one_line(tmp_path: Path, text: str, found: str) -> None:

@@ -328,7 +328,7 @@ def test_a_damaged_file_of_either_study_is_named(tmp_path: Path, name: str, side
     with pytest.raises(InputError) as told:
         compare(tmp_path, *studies)
     said, study = str(told.value), studies[side].name
-    mend = f"expected a complete file; the command that made study {study} makes it, after rm {path}"
+    mend = f"expected a complete file; run the command of study {study} again, after rm {path}"
     assert re.fullmatch(rf"{re.escape(str(path))}: found a damaged file \([^\n]+\); {re.escape(mend)}", said)
     path.unlink()
     with pytest.raises(InputError, match=rf"{re.escape(str(path))}: found no such file; expected [^\n]+$"):

@@ -51,7 +51,7 @@ def test_a_measure_of_subtopics_comes_later() -> None:
     config = yaml.safe_load(CONFIG)
     config["datasets"]["demo"]["subtopics"] = "hops"
     keys = {"datasets": config["datasets"], "interventions": swap()}
-    with pytest.raises(InputError, match=r"grid.measures': found 'StRecall' first, a measure of subtopics, which no"):
+    with pytest.raises(InputError, match=r"grid.measures': found 'StRecall' as the first measure, which needs"):
         study(grid={"measures": ["StRecall", "nDCG"]}, **keys)
     assert study(grid={"measures": ["nDCG", "StRecall"]}, **keys).config["interventions"]
 

@@ -49,7 +49,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
     [
         ({"grid": {"annotations": ["qrel"]}}, "grid.annotations': found 'qrel'; expected one of .*'qrels'"),
         ({"grid": {"k": [1, 20]}}, "grid.k': found 1, 20; expected a k from 2 to annotation_depth = 10"),
-        ({"grid": {"orderings": ["ascending"]}}, "grid.orderings': found ascending; expected also descending"),
+        ({"grid": {"orderings": ["ascending"]}}, "grid.orderings': found ascending; expected descending too"),
         ({"annotation_depth": 60}, "annotation_depth': found 60; expected at most context_depth = 50"),
         (
             {"annotations": {"erag": {"kind": "erag", "scorer": "bleu"}}},
@@ -79,7 +79,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
                 "annotations": {"graded": {"kind": "graded_llm", "generator": "judge", "prefix": "Grade: "}},
                 "generators": {"judge": {"engine": "openai", "model": "m", "prompt": "chat", "chat": True}},
             },
-            "graded.generator': found a reply that must begin with 'Grade: ', from a chat endpoint; expected key",
+            "graded.generator': found a chat endpoint, which can't prefill the reply with 'Grade: '; expected key",
         ),
         (
             {
@@ -87,7 +87,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
                 "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
                 "generators": {"judge": {**JUDGE, "thinking": ["<think>", "</think>"]}},
             },
-            r"annotations.llm.generator': found a model that thinks .*expected thinking: none .*"
+            r"annotations.llm.generator': found a reasoning model .*expected thinking: none .*"
             r"\{enable_thinking: false\}, or another judge",
         ),
         ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),

@@ -20,18 +20,18 @@ def test_both_formats_alike(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("columns", "message"), [
     ({"qid": ["1"], "docno": ["d"]}, "found no column label; expected a Parquet file with columns"),
-    ({"qid": ["1"], "docno": ["d"], "label": ["2"]}, "column label: found String; expected whole numbers"),
+    ({"qid": ["1"], "docno": ["d"], "label": ["2"]}, "column label: found String; expected a column of whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [0.5]}, "row 1, column label: found 0.5; expected whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [float("nan")]}, "row 1, column label: found nan; expected whole numbers"),
     ({"qid": ["1", "2"], "docno": ["d", "d"], "label": [1.0, float("inf")]}, "row 2, column label: found inf"),
     ({"qid": ["1"], "docno": ["d"], "label": [1e300]}, r"row 1, column label: found 1e\+300; expected whole numbers"),
     ({"qid": ["1"], "docno": ["d"], "label": [-(10**6)]}, "found -1000000.0; expected whole numbers below 1,000,000"),
-    ({"qid": [1.0], "docno": ["d"], "label": [1]}, "column qid: found Float64; expected texts or whole numbers"),
-    ({"qid": ["1"], "docno": [["d"]], "label": [1]}, r"column docno: found List\(String\); expected texts"),
+    ({"qid": [1.0], "docno": ["d"], "label": [1]}, "column qid: found Float64; expected a column of strings or whole"),
+    ({"qid": ["1"], "docno": [["d"]], "label": [1]}, r"column docno: found List\(String\); expected a column of"),
     ({"qid": ["1"], "docno": ["d\u200b"], "label": [1]}, r"column docno: found docno 'd\\u200b', whose character 2"),
     ({"qid": ["1\0"], "docno": ["d"], "label": [1]}, r"column qid: found qid '1\\x00', whose character 2 is U\+0000"),
     ({"qid": ["1"], "docno": [None], "label": [1]}, "column docno: found a null"),
-    ({"qid": ["1", "1"], "docno": ["d", "d"], "label": [1, 2]}, "found qid '1' with docno 'd' again"),
+    ({"qid": ["1", "1"], "docno": ["d", "d"], "label": [1, 2]}, "found duplicate qid '1', docno 'd'"),
     ({"qid": [], "docno": [], "label": pl.Series([], dtype=pl.Int64)}, "found no judgement"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_parquet_file(columns: dict, message: str, tmp_path: Path) -> None:

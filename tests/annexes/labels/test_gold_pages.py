@@ -49,14 +49,14 @@ def test_records_belong_to_a_query_by_id_or_text(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[list[Any], str]] = {
     "no query": (
         [STRANGER],
-        "found 1 records, none for a query of the dataset; expected the ids or texts of the dataset's queries",
+        "found 1 records, none for a query of the dataset; expected ids or texts of the dataset's queries",
     ),
     "no output": (
         [BY_ID, {"id": "2"}],
-        "line 2: found another record; expected output with provenance that has a title",
+        "line 2: found a record in another format; expected output with titles in provenance",
     ),
-    "no title": ([{"id": "1", "output": [{"provenance": [{"wikipedia_id": 5}]}]}], "line 1: found another record"),
-    "a list": ([[1]], "line 1: found JSON list; expected one JSON object"),
+    "no title": ([{"id": "1", "output": [{"provenance": [{"wikipedia_id": 5}]}]}], "line 1: found a record in"),
+    "a list": ([[1]], "line 1: found a JSON list; expected one JSON object"),
 }
 
 
@@ -92,7 +92,7 @@ def test_a_file_for_every_dataset(config: dict[str, Any], tmp_path: Path) -> Non
     config["grid"]["annotations"] = ["kilt"]
     (dataset,) = config["grid"]["datasets"]
     check_error(
-        config, tmp_path, ["'annotations.kilt.path'", f"no file {tmp_path}/{dataset}.jsonl", "KILT's JSON lines"]
+        config, tmp_path, ["'annotations.kilt.path'", f"no file {tmp_path}/{dataset}.jsonl", "in KILT's format"]
     )
     (tmp_path / f"{dataset}.jsonl").touch()
     assert study_of(config, tmp_path).config["annotations"]["kilt"]["kind"] == "provenance"

@@ -20,9 +20,9 @@ def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
     at(config, "scorers", {"rouge": {"kind": "rouge", "variant": "rouge1"}})
     files = {"engine": "file", "path": "all.jsonl"}
     at(config, "generators.lm", files)
-    check_error(config, tmp_path, ["'annotations.erag.generator'", "key single_passages in its entry"])
+    check_error(config, tmp_path, ["'annotations.erag.generator'", "key single_passages for this generator"])
     at(config, "generators.lm", {**files, "single_passages": "alone.{k}.jsonl"})
-    check_error(config, tmp_path, ["'generators.lm.single_passages'", "{k} in", "only the names dataset, seed"])
+    check_error(config, tmp_path, ["'generators.lm.single_passages'", "{k} in", "names in braces: dataset, seed"])
     at(config, "generators.lm", {**files, "single_passages": "none.{dataset}.jsonl"})
     check_error(config, tmp_path, ["'generators.lm.single_passages'", "no file none.small.jsonl"])
     at(config, "generators.lm", {**files, "single_passages": "alone.{dataset}.jsonl"})

@@ -68,7 +68,7 @@ def test_measures_of_whole_labels_alone() -> None:
 def test_wrong_measures_and_labels_are_told() -> None:
     with pytest.raises(InputError, match=r"found 'NDCG'; expected one of P, .*nDCG"):
         measure_labels(RANKING, labels([0.5] * len(RANKING)), ["NDCG"], [2])
-    with pytest.raises(InputError, match=r"found -0\.5; expected no label below 0"):
+    with pytest.raises(InputError, match=r"found -0\.5; expected labels of at least 0"):
         measure_labels(RANKING, labels([-0.5] * len(RANKING)), ["P"], [2])
 
 

@@ -198,7 +198,7 @@ def test_a_function_of_ones_own(own: dict[str, Any], tmp_path: Path) -> None:
     assert of(function="own_labels:lengths", batch=True) == pytest.approx([0.11, 0.15])
     for keys, message in (
         ({"function": "own_labels:few", "batch": True}, "found 1 labels for 3 pairs"),
-        ({"function": "own_labels:wrong"}, "own_labels:wrong: found 1.5 returned; expected a number from 0 to 1"),
+        ({"function": "own_labels:wrong"}, "own_labels:wrong: found the return value 1.5; expected a number from 0"),
     ):
         with pytest.raises(InputError, match=message):
             of(**keys)

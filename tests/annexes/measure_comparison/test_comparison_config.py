@@ -17,8 +17,8 @@ PLACE = "config key 'compare_measures"
     ("grid", "key", "found"),
     [
         ({}, {}, f"{PLACE}': found a single measure in grid.measures; expected two or more"),
-        ({"measures": ["nDCG", "P"]}, {"declared": "AP"}, f"{PLACE}.declared': found 'AP'; expected one of nDCG, P"),
-        ({"measures": ["nDCG", "P"], "retrievers": ["bm25", "rel"]}, {}, f"{PLACE}': found 1 such retriever in"),
+        ({"measures": ["nDCG", "P"]}, {"declared": "AP"}, f"{PLACE}.declared': found 'AP'; expected a measure from"),
+        ({"measures": ["nDCG", "P"], "retrievers": ["bm25", "rel"]}, {}, f"{PLACE}': found 1 comparable retriever in"),
         ({"measures": ["nDCG", "P"]}, {"declare": "P"}, f"{PLACE}': found unknown key 'declare'"),
     ],
 )

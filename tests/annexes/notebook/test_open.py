@@ -70,7 +70,7 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
     assert "annotations" not in names and "gain" in study.tables()
     with pytest.raises(InputError, match=r"'gain', which this study lacks .*; expected the folder of a finished study"):
         Results(tmp_path).gain()
-    with pytest.raises(InputError, match="found no table of a study; expected that of a study's results"):
+    with pytest.raises(InputError, match="found no table of a study's results; expected the folder of a study's"):
         ragrelay.open(finished.results.parent)
     with pytest.raises(InputError, match=r"no report/provenance.json; expected .*finished study"):
         Results(tmp_path).answer()

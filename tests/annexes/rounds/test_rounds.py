@@ -244,17 +244,17 @@ def refused(measures: tuple[str, ...] = ("nDCG",), **keys: Any) -> str:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"k": 5}, "config key 'rounds.k': found 5; expected one of 1, 2, as in the grid"),
-        ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected one of nDCG, as in the grid"),
+        ({"k": 5}, "config key 'rounds.k': found 5; expected one of 1, 2 from the grid"),
+        ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected one of nDCG from the grid"),
         ({"measures": ("StRecall", "nDCG")}, "'rounds.measure': found 'StRecall', a measure of subtopics; expected"),
         ({"retrievers": ["nrel"]}, "config key 'rounds.retrievers': found 'nrel'; expected one of bm25, dense"),
-        ({"retrievers": ["bm25"]}, "found 'bm25', the reference; expected other retrievers"),
+        ({"retrievers": ["bm25"]}, "found 'bm25', the reference itself; expected other retrievers"),
         ({"retrievers": ["rel"]}, "found 'rel', which the judgements choose; expected a retriever that searches"),
         ({"reference": "own"}, "config key 'rounds.reference': found 'own', whose run file has no results for queries"),
         ({"next_query": "ask"}, "config key 'rounds.query_prompt': found 'none'; expected a template"),
         (
             {"query_prompt": "plain"},
-            "config key 'rounds.query_prompt': found 'plain'; expected it only with next_query",
+            "config key 'rounds.query_prompt': found 'plain'; expected this key only with next_query",
         ),
         ({"next_query": "ask", "query_prompt": "lost"}, "lost.yaml"),
         ({"retrievers": ["fused"]}, "found 'fused', which uses 'own', whose run file has no results"),

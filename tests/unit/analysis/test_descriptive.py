@@ -55,8 +55,8 @@ def test_all_answers_missing_is_an_error():
     with pytest.raises(InputError) as error:
         check_answered(answers, "answers of generator lm to demo")
     assert str(error.value) == (
-        "answers of generator lm to demo: found no text in 3 answers (finish_reason: thinking 2, refusal 1); expected "
-        "at least one text to score"
+        "answers of generator lm to demo: found 3 answers, none with text (finish_reason: thinking 2, refusal 1); "
+        "expected at least one answer with text to score"
     )
     check_answered(answers.with_columns(answer=pl.Series(["", None, None])), "one is blank, but not missing")
     check_answered(answers.clear(), "none was asked for")

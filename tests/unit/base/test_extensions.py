@@ -72,11 +72,11 @@ def test_the_hash_follows_imports_inside_the_package(install: Install, tmp_path:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"short": "a_lab.short"}, "entry point 'short' of a-lab: found another form; expected a base"),
+        ({"short": "a_lab.short"}, "entry point 'short' of a-lab: found a name in another form; expected a base"),
         ({"Scorer.short": "b_lab.short"}, "entry point 'Scorer.short' of a-lab: found no package 'b_lab'; "),
-        ({"Scorer.rouge": "a_lab.short"}, "entry point Scorer.rouge: found the name of a kind that ragrelay has; "),
+        ({"Scorer.rouge": "a_lab.short"}, "entry point Scorer.rouge: found the name of one of ragrelay's kinds; "),
         ({"Scorer.short": "a_lab.broken"}, "module a_lab.broken: found ZeroDivisionError: division by zero; "),
-        ({"Scorer.short": "a_lab"}, "module a_lab: found 0 classes; expected one derived from Scorer"),
+        ({"Scorer.short": "a_lab"}, "module a_lab: found 0 classes; expected exactly one derived from Scorer"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(install: Install, entry: dict[str, str], message: str) -> None:

@@ -106,12 +106,12 @@ def test_a_header_with_any_byte_changed(file: Path, place: int, byte: int) -> No
     [
         (
             {"split__count": 3},
-            "one of 3 parts of a model; expected a single file; join them with llama-gguf-split --merge",
+            "one of 3 parts of a model; expected a single file; join the parts with llama-gguf-split --merge",
         ),
-        ({"general__type": "mmproj"}, "a GGUF file of type 'mmproj'; expected a model's"),
+        ({"general__type": "mmproj"}, "a GGUF file of type 'mmproj'; expected a model"),
         (
             {"tokenizer__ggml__tokens": None},
-            "which has no tokenizer; expected a tokenizer in the file, or key tokenizer",
+            "which contains no tokenizer; expected a tokenizer in the file, or key tokenizer",
         ),
         ({"general__architecture": "tomorrow"}, "architecture 'tomorrow' of "),
     ],
@@ -186,15 +186,15 @@ def test_other_files_and_other_versions(tmp_path: Path, file: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         gguf_header(path)
     path.write_text("<html>404</html>")
-    with pytest.raises(InputError, match="found another format"):
+    with pytest.raises(InputError, match="found a file in another format"):
         gguf_header(path)
     path.write_bytes(whole[:4] + struct.pack("<I", 4) + whole[8:])
-    with pytest.raises(InputError, match="version 4 of GGUF; expected version 3"):
+    with pytest.raises(InputError, match="GGUF version 4; expected version 3"):
         gguf_header(path)
     name = b"output_norm.weight"
     place = whole.index(name) + len(name) + 4 + 8
     path.write_bytes(whole[:place] + struct.pack("<I", 999) + whole[place + 4 :])
-    with pytest.raises(InputError, match=r"tensor output_norm\.weight of the unknown type 999; expected one of ggml"):
+    with pytest.raises(InputError, match=r"tensor output_norm\.weight of unknown type 999; expected one of ggml"):
         gguf_header(path)
 
 

@@ -179,9 +179,7 @@ def test_a_query_for_which_a_provider_has_no_value_is_no_0(
     real = kind._iter_calc
     monkeypatch.setattr(kind, "_iter_calc", lambda self, run: (m for m in real(self, run) if m.query_id != "3"))
     ranking, qrels = study(8)
-    found = (
-        rf"measure {measure}@5: found no value from its provider for 1 of 12 queries, such as 'q2'; expected a value"
-    )
+    found = rf"measure {measure}@5: found no value for 1 of 12 queries, such as 'q2'; expected a value"
     with pytest.raises(InputError, match=found):
         measure_ranking(ranking, qrels, [measure], [5])
 

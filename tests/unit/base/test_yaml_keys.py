@@ -11,11 +11,11 @@ from ragrelay.base.io.yaml_keys import read_yaml
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("a: 1\nb: 2\na: 3\n", "line 3: found key 'a' again (line 1)"),
-        ("x:\n  - k: 1\n    k: 2\n", "line 3: found key 'k' again (line 2)"),
-        ('{"a": {"b": 1,\n"b": 2}}', "line 2: found key 'b' again (line 1)"),
-        ("1: x\n1: y\n", "line 2: found key '1' again (line 1)"),
-        ("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n", "line 5: found key 'y' again (line 4)"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: found duplicate key 'a' (first on line 1)"),
+        ("x:\n  - k: 1\n    k: 2\n", "line 3: found duplicate key 'k' (first on line 2)"),
+        ('{"a": {"b": 1,\n"b": 2}}', "line 2: found duplicate key 'b' (first on line 1)"),
+        ("1: x\n1: y\n", "line 2: found duplicate key '1' (first on line 1)"),
+        ("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n", "line 5: found duplicate key 'y' (first on line 4)"),
     ],
 )
 def test_a_key_twice(tmp_path: Path, text: str, found: str) -> None:

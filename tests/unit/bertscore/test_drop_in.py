@@ -195,7 +195,7 @@ def test_the_baseline_of_an_installed_bert_score() -> None:
     ("given", "line"),
     [
         ({"cands": "a"}, "cands: found a text; expected a list of texts"),
-        ({"refs": ["a"]}, "refs: found 1 for 2 candidates; expected as many as candidates"),
+        ({"refs": ["a"]}, "refs: found 1 for 2 candidates; expected one per candidate"),
         ({"refs": ["a", []]}, "refs, position 1: found no reference; expected at least one"),
         ({"cands": ["a", None]}, "cands, position 1: found None; expected a text"),
         ({"cands": [], "refs": []}, "cands: found none; expected at least one text"),
@@ -218,5 +218,5 @@ def test_idf_needs_its_texts(tmp_path: Path) -> None:
         scorer.compute_idf(REFERENCES)
     short = tmp_path / "short.tsv"
     short.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n")
-    with pytest.raises(InputError, match="found 1 lines of 3 numbers; expected 3 numbers for each layer"):
+    with pytest.raises(InputError, match="found 1 lines of 3 numbers; expected 3 numbers per layer"):
         bertscore.BERTScorer(**SETTINGS, lang="en", rescale_with_baseline=True, baseline_path=short)

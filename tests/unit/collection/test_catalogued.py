@@ -97,7 +97,7 @@ def test_catalogued(catalogued: str) -> None:
     ("file", "content", "part", "found"),
     [
         ("queries.tsv", "7\u200b\twhat\n", "queries", r"queries: found qid '7\\u200b', whose character 2 is U\+200B"),
-        ("queries.tsv", "7 8\twhat\n", "queries", r"queries: found qid '7 8'; expected a qid without blanks"),
+        ("queries.tsv", "7 8\twhat\n", "queries", r"queries: found qid '7 8'; expected a qid without whitespace"),
         ("queries.tsv", "7\twhat\n8\t \n", "queries", "queries: found no text for qid '8'; expected a query's text"),
         ("queries.tsv", "8\t\u200b\n", "queries", "queries: found no text for qid '8'; expected a query's text"),
         ("queries.tsv", "7\twhat\x00 is\n", "queries", r"query 7: found U\+0000 at character 5 of the text"),

@@ -47,7 +47,7 @@ def test_a_pair_has_its_highest_label(folder: Path) -> None:
 
 
 def test_without_the_key_a_pair_is_judged_once(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"qrels.txt, line 2: found qid 'q1' with docno 'd1' again \(line 1\)"):
+    with pytest.raises(InputError, match=r"qrels.txt, line 2: found duplicate judgement for qid 'q1' and docno 'd1' "):
         open_collection(definition(folder)).qrels()
 
 
@@ -99,7 +99,7 @@ BAD_NUGGETS = {
     '{"qid": "q1", "docid": "d1", "nuggets": [{"assignment": "support"}]}': "line 1: found a nugget without text",
     '{"qid": "q1", "docid": "d1", "nuggets": [{"text": "a", "assignment": "yes"}]}': "found assignment 'yes'",
     '{"qid": 1, "docid": "d1", "nuggets": []}': "found no nugget",
-    '{"qid": 1, "docid": "d1", "nuggets": []}\n{"qid": "1", "docid": "d1", "nuggets": []}': r"again \(line 1\)",
+    '{"qid": 1, "docid": "d1", "nuggets": []}\n{"qid": "1", "docid": "d1", "nuggets": []}': r"found duplicate",
 }
 
 
@@ -113,7 +113,7 @@ def test_bad_nuggets(tmp_path: Path, text: str, found: str) -> None:
 
 BAD_LINES = {
     "q1 0 d1 1\nq2 0 d1 1\n": "found only subtopic '0'; expected subtopics in the second column",
-    "q1 a d1 1\nq1 b d1 1\nq1 a d1 2\n": r"with docno 'd1' and subtopic 'a' again \(line 1\)",
+    "q1 a d1 1\nq1 b d1 1\nq1 a d1 2\n": r"docno 'd1' and subtopic 'a' \(first on line 1\)",
     "q1 a d1 high\n": "line 1: found label 'high'",
     "q1 d1 1\n": "line 1: found 3 columns; expected 4: qid, subtopic, docno, label",
     "\n": "found no judgement",
@@ -159,7 +159,7 @@ def test_catalogued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fields_of_the_catalogue() -> None:
     assert subtopic_field("clueweb12/trec-web-2014/diversity") == "subtopic_id"
     assert subtopic_field("msmarco-passage/trec-dl-2019") == "iteration"
-    with pytest.raises(InputError, match="expected subtopic_id or iteration"):
+    with pytest.raises(InputError, match="expected a field subtopic_id or iteration"):
         subtopic_field("codesearchnet/challenge")
 
 

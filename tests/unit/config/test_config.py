@@ -46,12 +46,12 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("grid.generators", ["gpt"], ["'grid.generators'", "'gpt'", "lm"]),
     ("grid.scorers", ["rouge"], ["'grid.scorers'", "'rouge'", "minilm"]),
     ("grid.orderings", ["descneding"], ["'grid.orderings.0'", "'descneding'", "descending"]),
-    ("grid.measures", ["nDGC"], ["'grid.measures'", "'nDGC'", "measure of ir_measures"]),
+    ("grid.measures", ["nDGC"], ["'grid.measures'", "'nDGC'", "measure from ir_measures"]),
     *(
-        ("grid.measures", [measure], ["'grid.measures'", "a measure of ir_measures"])
+        ("grid.measures", [measure], ["'grid.measures'", "a measure from ir_measures"])
         for measure in ("nDCG(", "1", "nDCG(**{1: 2})", "nDCG(1)", "nDCG(cutof=1)", "nDCG.x", "a\nb", "-")
     ),
-    ("grid.measures", ["__import__('os').mkdir('made')"], ["'grid.measures'", "a measure of ir_measures"]),
+    ("grid.measures", ["__import__('os').mkdir('made')"], ["'grid.measures'", "a measure from ir_measures"]),
     ("grid.measures", ["nDCG@5"], ["'grid.measures'", "'nDCG@5'", "without a cutoff"]),
     ("grid.measures", ["Bpref"], ["'grid.measures'", "'Bpref'", "cutoff"]),
     ("retrievers.zeroshot", {"kind": "bm25"}, ["'retrievers.zeroshot'", "reserved"]),
@@ -113,12 +113,12 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "generators.lm.temperature",
         "3e-1",
-        ["found '3e-1'", "expected a number or null; YAML reads 3e-1 as a text: write 0.3"],
+        ["found '3e-1'", "expected a number or null; YAML reads 3e-1 as text, so write 0.3"],
     ),
-    ("grid.k", [1, "1e1"], ["'grid.k.1'", "expected an integer; YAML reads 1e1 as a text: write 10"]),
+    ("grid.k", [1, "1e1"], ["'grid.k.1'", "expected an integer; YAML reads 1e1 as text, so write 10"]),
     ("grid.retrievers", ["bm25", False], ["'grid.retrievers.1'", "YAML reads yes, no, on and off as true or false"]),
     ("retrievers", {False: {"kind": "bm25"}}, ["'retrievers'", "YAML reads yes, no, on and off as true or false"]),
-    ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 item(s)"]),
+    ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 items"]),
     ("generators.lm.thinking", ["<think>", 1], ["'generators.lm.thinking.1'", "found 1", "a text"]),
     (
         "generators.lm.thinking",
@@ -130,12 +130,12 @@ WRONG: list[tuple[str, Any, list[str]]] = [
         False,
         ["'generators.lm.thinking'", "found False; expected a mapping or a list or 'none'"],
     ),
-    ("generators.lm.date", "2026-01-31", ["'generators.lm.date'", "chat: true"]),
+    ("generators.lm.date", "2026-01-31", ["'generators.lm.date'", "chat: true too"]),
     ("generators.lm.date", "31 January", ["'generators.lm.date'", "'31 January'", "YYYY-MM-DD"]),
     (
         "generators.lm",
         {**SERVED, "chat": True, "prompt": "chat", "date": "2026-01-31"},
-        ["'generators.lm.date'", "without effect", "key tokenizer"],
+        ["'generators.lm.date'", "no effect", "key tokenizer"],
     ),
     (
         "generators.lm",
@@ -144,7 +144,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ),
     ("generators.lm.engine", "tgi", ["'generators.lm.engine'", "'tgi'", "openai, vllm"]),
     ("generators.lm.prompt", "chat", ["'generators.lm.prompt'", "system parts", "chat: true"]),
-    ("generators.lm.chat_template_kwargs", {"a": 1}, ["'generators.lm.chat_template_kwargs'", "chat: true"]),
+    ("generators.lm.chat_template_kwargs", {"a": 1}, ["'generators.lm.chat_template_kwargs'", "chat: true too"]),
     ("generators.lm.min_tokens", 301, ["'generators.lm.min_tokens'", "301", "at most max_tokens (300)"]),
     ("generators.lm.repetition_penalty", 0, ["'generators.lm.repetition_penalty'", "more than 0"]),
     ("generators.lm.presence_penalty", 2.1, ["'generators.lm.presence_penalty'", "at most 2"]),
@@ -153,11 +153,11 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "generators.lm",
         {**SERVED, "repetition_penalty": 1.1, "repetition_window": 64},
-        ["'generators.lm.repetition_window'", "without effect", "engine: vllm"],
+        ["'generators.lm.repetition_window'", "no effect", "engine: vllm"],
     ),
     ("generators.lm", {**SERVED, "batch_invariant": True}, ["'generators.lm.batch_invariant'", "engine: vllm"]),
     ("generators.lm.model_runner", "v3", ["'generators.lm.model_runner'", "'v3'", "v1, v2"]),
-    ("generators.lm.entropy", True, ["'generators.lm.entropy'", "without effect", "engine: openai"]),
+    ("generators.lm.entropy", True, ["'generators.lm.entropy'", "no effect", "engine: openai"]),
     ("generators.lm.top_k", None, ["'generators.lm.top_k'", "found null", "engine: openai"]),
     ("generators.lm.max_tokens", None, ["'generators.lm.max_tokens'", "found None", "an integer"]),
     ("generators.lm", {**SERVED, "max_tokens": None}, ["'generators.lm.max_tokens'", "found None", "an integer"]),
@@ -167,21 +167,21 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "generators.lm",
         {**SERVED, "extra_body": {"top_k": -1}},
-        ["'generators.lm.extra_body.top_k'", "a second value", "top_k: null as well"],
+        ["'generators.lm.extra_body.top_k'", "found top_k set twice", "null for the generator's top_k"],
     ),
-    ("generators.lm.max_tokens_name", "max_new_tokens", ["without effect", "engine: openai"]),
+    ("generators.lm.max_tokens_name", "max_new_tokens", ["no effect", "engine: openai"]),
     ("generators.lm.adapter", "./absent", ["'generators.lm.adapter'", "no folder"]),
     ("generators.lm.adapter", "models/deep/lm", ["'generators.lm.adapter'", "no adapter_config.json"]),
-    ("generators.lm.adapter_revision", "v1", ["'generators.lm.adapter_revision'", "key adapter"]),
-    ("generators.lm.base_url", "http://x", ["'generators.lm.base_url'", "without effect", "engine: openai"]),
+    ("generators.lm.adapter_revision", "v1", ["'generators.lm.adapter_revision'", "key adapter too"]),
+    ("generators.lm.base_url", "http://x", ["'generators.lm.base_url'", "no effect", "engine: openai"]),
     ("generators.lm.api_key_env", "sk-1", ["'generators.lm.api_key_env'", "not shown"]),
-    ("generators.lm", {**SERVED, "dtype": "float32"}, ["'generators.lm.dtype'", "without effect", "engine: vllm"]),
+    ("generators.lm", {**SERVED, "dtype": "float32"}, ["'generators.lm.dtype'", "no effect", "engine: vllm"]),
     ("generators.lm", {**SERVED, "max_model_len": 99}, ["'generators.lm.max_model_len'", "key tokenizer"]),
     ("generators.lm", {**SERVED, "tokenizer": "nowhere"}, ["'generators.lm.tokenizer'", "no folder nowhere"]),
     (
         "generators.lm",
         {**SERVED, "tokenizer": "a/b", "over_window": "truncate"},
-        ["'generators.lm.over_window'", "key max_model_len"],
+        ["'generators.lm.over_window'", "key max_model_len too"],
     ),
     ("scorers.minilm.model", "./absent", ["'scorers.minilm.model'", "no folder"]),
     ("scorers.minilm", {"kind": "rouge"}, ["'scorers.minilm'", "no key 'variant'"]),
@@ -268,7 +268,7 @@ def test_a_catalogued_set_without_gold_answers_is_told(config: dict[str, Any], t
     config["datasets"]["known"] = known | {"id": "dpr-w100/natural-questions/dev"}
     assert study_of(config, tmp_path).reference_sets("known", "em") == {"gold": 0}
     config["datasets"]["known"] = known | {"id": "beir/scifact/test"}
-    with pytest.raises(InputError, match=r"'datasets\.known\.id': found 'beir/scifact/test' without; expected gold"):
+    with pytest.raises(InputError, match=r"'datasets\.known\.id': found 'beir/scifact/test', which has no gold"):
         study_of(config, tmp_path)
 
 

@@ -48,7 +48,7 @@ def test_it_has_its_default_and_is_checked(added: ModuleType, config: dict[str, 
     at(config, "grid.languages", None)
     check_error(config, tmp_path, ["'grid.languages'", "found None", "a list"])
     at(config, "grid.languages", [])
-    check_error(config, tmp_path, ["'grid.languages'", "at least 1 item(s)"])
+    check_error(config, tmp_path, ["'grid.languages'", "at least 1 item"])
     at(config, "grid.languages", ...)
     at(config, "grid.language", ["en"])
     check_error(config, tmp_path, ["'grid'", "unknown key 'language'", "did you mean 'languages'?"])
@@ -67,8 +67,8 @@ def test_a_configuration_with_its_defaults_is_left_as_it_is(config: dict[str, An
 
 def test_a_value_of_several_types_is_refused_by_the_one_that_it_has(config: dict[str, Any], tmp_path: Path) -> None:
     for value, parts in (
-        (["<a>", "<b>", "<c>"], ["'generators.lm.thinking'", "at most 2 item(s)"]),
-        (["<a>", ""], ["'generators.lm.thinking.1'", "found ''", "at least 1 character(s)"]),
+        (["<a>", "<b>", "<c>"], ["'generators.lm.thinking'", "at most 2 items"]),
+        (["<a>", ""], ["'generators.lm.thinking.1'", "found ''", "at least 1 character"]),
         (None, ["'generators.lm.thinking'", "found None; expected a mapping or a list or 'none'"]),
     ):
         at(config, "generators.lm.thinking", value)

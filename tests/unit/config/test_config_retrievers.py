@@ -50,7 +50,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"kind": "graded", "min_label": 2}, ["'retrievers.it'", "no key 'relevant'"]),
     ({**GRADED, "relevant": -1}, ["'retrievers.it.relevant'", "-1", "at least 0"]),
     ({**POSITION, "place": 0}, ["'retrievers.it.place'", "0", "at least 1"]),
-    ({**POSITION, "place": 2}, ["'retrievers.it.place'", "2", "at most the grid's smallest k, 1"]),
+    ({**POSITION, "place": 2}, ["'retrievers.it.place'", "2", "at most 1, the grid's smallest k"]),
     ({"kind": "pyterrier", "pipeline": "os.system('x')"}, ["'retrievers.it.pipeline'", "os.system('x')"]),
     (
         {"kind": "pyterrier", "pipeline": "mine"},

@@ -42,12 +42,12 @@ def test_the_study_is_valid_and_the_next_line_is_printed(
 def test_what_is_missing_is_named_and_nothing_replaced(tmp_path: Path) -> None:
     file = tmp_path / "my-study.yaml"
     given = ["--model", "smollm2", "--file", str(file)]
-    with pytest.raises(SystemExit, match=r"no\.run: found no such file; expected a run in TREC's format"):
+    with pytest.raises(SystemExit, match=r"no\.run: found no such file; expected a run file in TREC format"):
         main([str(tmp_path / "no.run"), "--collection", str(COLLECTION), *given])
     with pytest.raises(SystemExit, match=r"found no passages\.jsonl; expected a folder"):
         main([*runs(tmp_path), "--collection", str(tmp_path), *given])
     assert not file.exists()
     file.write_text("study: mine", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"my-study\.yaml: found a file; expected another name"):
+    with pytest.raises(SystemExit, match=r"my-study\.yaml: found an existing file; expected another name"):
         main([*runs(tmp_path), "--collection", str(COLLECTION), *given])
     assert file.read_text(encoding="utf-8") == "study: mine"

@@ -8,8 +8,8 @@ from ragrelay.base.io.atomic_files import write_json
 from ragrelay.execution.plan.budget import budget_lines, check_budget, plan_receipt
 
 TOTAL = {"gpu_hours": 100.0, "prompt_tokens": 1000, "answer_tokens": 200}
-LIMIT = "found a run of about 100 GPU-hours, after 60 used; expected at most 150; `snakemake plan` shows which jobs"
-OVER = r"found 161 GPU-hours used, more than the plan of \S+ expected; expected a new plan: run `snakemake plan` again"
+LIMIT = "found a run that needs about 100 GPU-hours in addition to 60 already used; expected at most 150"
+OVER = r"found 161 GPU-hours used, more than the plan from \S+ estimated; expected a new plan: run `snakemake plan`"
 
 
 def check(folder: Path, limit: float, before: float, now: float) -> None:

@@ -99,7 +99,7 @@ def test_a_truncated_result_is_named(tmp_path: Path, name: str, body: str, reaso
     inputs[1].write_bytes(inputs[1].read_bytes()[:-3])
     said, log = read(inputs, body, tmp_path / "log")
     assert said.startswith(f"ragrelay: error: {inputs[1]}: found a damaged file ({reason}")
-    assert said.endswith(f"expected a complete file; rm {inputs[1]}, then run the same command again\n")
+    assert said.endswith(f"expected a complete file; run rm {inputs[1]}, then the same command again\n")
     assert said.count("\n") == 1
     assert ("Traceback" in log) == (name != "t.csv")
 

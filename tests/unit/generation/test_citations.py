@@ -167,15 +167,15 @@ def test_plain_answers_with_citations(tmp_path: Path, given: str) -> None:
 @pytest.mark.parametrize(
     ("cited", "docnos", "message"),
     [
-        ([{"text": "Tea.", "citations": []}], None, "found cited_sentences that do not make up the answer"),
+        ([{"text": "Tea.", "citations": []}], None, "found cited_sentences that don't add up to the answer"),
         (
             [{"text": "Tea. So.", "citations": [1]}],
             None,
             "found cited_sentences [{'text': 'Tea. So.', 'citations': [1]}]",
         ),
         ([{"text": "Tea. So."}], None, 'expected [{"text": ..., "citations": ["passage id", ...]}]'),
-        ([{"text": "Tea. So.", "citations": ["d2"]}], ["d1"], "found citation 'd2'; expected one of the docnos"),
-        ([{"text": "Tea. So.", "citations": ["d 2"]}], None, "a docno without blanks"),
+        ([{"text": "Tea. So.", "citations": ["d2"]}], ["d1"], "found citation 'd2'; expected one of the answer's"),
+        ([{"text": "Tea. So.", "citations": ["d 2"]}], None, "a docno without whitespace"),
         ("[[", None, "found cited_sentences '[['"),
         (7, None, "found cited_sentences 7"),
     ],

@@ -130,7 +130,7 @@ def test_one_that_changes_its_model_later_ends_the_job() -> None:
     answers = EndpointEngine({**DEFINITION, "base_url": server.address}).answers(iter(MANY))
     found = [next(answers)["prompt_id"] for _ in range(5)]
     server.names["model"] = "m-2"
-    with pytest.raises(InputError, match=r"a reply by model 'm-2', while others, or cached answers, are by 'm'"):
+    with pytest.raises(InputError, match=r"a reply from model 'm-2', but earlier replies or cached answers from 'm'"):
         found += [row["prompt_id"] for row in answers]
     assert len(found) < len(MANY)
 
@@ -159,7 +159,7 @@ def test_another_model_than_that_of_cached_answers_ends_the_job(tmp_path: Path) 
         "served_model": {"m": 2 * first["made"]}, "system_fingerprint": {"fp_1": first["made"], "fp_2": first["made"]},
     }  # fmt: skip
     server.names["model"] = "other"
-    with pytest.raises(InputError, match=r"a reply by model 'other', while others, or cached answers, are by 'm'"):
+    with pytest.raises(InputError, match=r"a reply from model 'other', but earlier replies or cached answers from 'm'"):
         run([1, 2, 3])
     assert run([1, 2])["cached"] == 2 * first["made"]
 

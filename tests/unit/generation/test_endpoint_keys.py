@@ -73,7 +73,7 @@ def test_a_reply_with_the_key_is_not_kept(
         server.bodies.clear()
         store = AnswerStore(tmp_path, place)
         server.raw = [(200, JSON, reply()), (200, JSON, body(place, WAYS[way](key)))]
-        with pytest.raises(InputError, match="found its key in a reply, which is not kept; exp") as error:
+        with pytest.raises(InputError, match="found the API key in a reply, which is therefore not stored") as error:
             keep_answers(store, api_key_env="MY_KEY", concurrency=1)
         assert len(server.bodies) == 2 and not shows(key, str(error.value))
         [part] = store.parts()

@@ -215,10 +215,10 @@ def test_counts_that_a_reply_does_not_have_stay_unknown(
 
 
 CUTS = {
-    "token ids": ((*range(57),), "", 30, "found 30 tokens read (usage.prompt_tokens) of prompt p, which has 57 tokens"),
+    "token ids": ((*range(57),), "", 30, "found 30 tokens read (usage.prompt_tokens) from prompt p, which has 57"),
     "one token id": ((*range(57),), "", 56, "found 56 tokens read"),
     "nothing": ((*range(57),), "", 0, "found 0 tokens read"),
-    "a text": ((), "word " * 40, 35, "found 35 tokens read (usage.prompt_tokens) of prompt p, which has 40 words"),
+    "a text": ((), "word " * 40, 35, "found 35 tokens read (usage.prompt_tokens) from prompt p, which has 40 words"),
 }
 WHOLE = {
     "token ids": ((*range(57),), "", 57),
@@ -257,7 +257,7 @@ def test_an_answer_that_the_server_cut_by_a_limit_of_its_own(server: FakeServer)
     choices = [{"text": "tea", "finish_reason": "length"}]
     cut = (200, JSON, reply(choices=choices))
     server.raw = [cut]
-    with pytest.raises(InputError, match=r"an answer to prompt p that the server cut at 2 tokens; expected .* at 7"):
+    with pytest.raises(InputError, match=r"answer to prompt p that the server cut after 2 tokens; expected .* after 7"):
         list(EndpointEngine(DEFINITION).answers(iter([Request("p", 1, (1, 2, 3))])))
     server.raw = [cut]
     assert len(list(EndpointEngine(DEFINITION).answers(iter(REQUESTS[:1])))) == 1

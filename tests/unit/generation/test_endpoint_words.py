@@ -114,7 +114,7 @@ def test_with_a_tokenizer_ids_are_sent(server: Judge, tmp_path: Path) -> None:
     receipt = asked(tmp_path, "It is", **definition)
     assert all(isinstance(body["prompt"], list) for body in server.bodies)
     assert set(receipt["spellings"]) == {"yes", "no"}
-    with pytest.raises(InputError, match="tokens; expected less than the window of 16"):
+    with pytest.raises(InputError, match="tokens; expected fewer than the window's 16"):
         asked(tmp_path / "other", **{**definition, "max_model_len": 16}, questions=with_prompts(
             pl.DataFrame({"n": [1]}), ["one " * 40]))  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_an_endpoint_without_log_probabilities_is_refused_at_its_first_reply(ser
         server.bodies.clear()
         with pytest.raises(InputError) as error:
             asked(tmp_path, chat=chat)
-        assert "found a reply without log-probabilities of the first token's candidates; expected " in str(error.value)
+        assert "found a reply without log-probabilities for its first token; expected " in str(error.value)
         assert "\n" not in str(error.value) and len(server.bodies) == 1
     server.refused, server.quiet = ("logprobs",), False
     with pytest.raises(InputError, match="'logprobs' is not supported"):
@@ -144,7 +144,7 @@ def test_what_is_finished_is_kept_and_the_rest_asked(server: Judge, tmp_path: Pa
 
 def test_words_that_are_one(server: Judge, tmp_path: Path) -> None:
     asker = EngineAsker(JUDGE, "f", tmp_path, 1)
-    with pytest.raises(InputError, match="found words of which two differ by a leading space: 'yes', ' yes'"):
+    with pytest.raises(InputError, match="found words that differ only by a leading space: 'yes', ' yes'"):
         ask_words(QUESTIONS, ["yes", " yes"], "", asker)
 
 

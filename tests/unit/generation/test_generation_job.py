@@ -274,7 +274,7 @@ def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: p
     cells = {("descending", 2, seed): small.folder / f"{seed}.parquet" for seed in (1, 2)}
     record = small.folder / "receipt.json"
     record.write_text(json.dumps(receipt))
-    with pytest.raises(InputError, match=r"with 2 passages: found \d+ tokens \(4 such prompts\); expected at most 29"):
+    with pytest.raises(InputError, match=r"with 2 passages: found \d+ tokens \(4 prompts like this\); expected at"):
         view_answers({("descending", 2): small.folder / "k2.parquet"}, small.store(), cells, receipts=[record])
     assert not any(path.exists() for path in cells.values())
 

@@ -91,7 +91,7 @@ def test_too_long_and_lacking(generator: dict[str, Any], tmp_path: Path) -> None
     definition = {**generator, "max_model_len": 40}
     asked = asked_for(load_tokenizer(definition), PROMPTS[:1])
     store = LikelihoodStore(tmp_path, "f")
-    with pytest.raises(InputError, match="found 40 tokens; expected less than the window of 40"):
+    with pytest.raises(InputError, match="found 40 tokens; expected fewer than the window's 40"):
         fill_likelihoods(asked, store, definition, lambda wanted, window: pytest.fail("started"))
     with pytest.raises(InputError, match="no likelihood for 6 of 6 continuations"):
         look_up(asked, store)
@@ -155,7 +155,7 @@ def test_first_tokens_with_and_without_a_space() -> None:
 
 def test_words_that_share_a_token_or_have_none() -> None:
     shared = Tokenizer(**{"None": [1, 2], "_None": [1, 3], "No": [1], "_No": [4]})
-    with pytest.raises(InputError, match="tokenizer t: found 'None' and 'No' with the first token 'piece1'"):
+    with pytest.raises(InputError, match="tokenizer t: found 'None' and 'No', both beginning with token 'piece1'"):
         first_tokens(shared, ["None", "No"], "tokenizer t")
     with pytest.raises(InputError, match="no token for 'None'"):
         first_tokens(Tokenizer(**{"None": [999], "_None": [5]}), ["None"], "t")

@@ -36,7 +36,7 @@ def test_changed_before_the_start(moved: dict[str, Any], tmp_path: Path) -> None
 
 def test_changed_while_it_loads(moved: dict[str, Any], tmp_path: Path) -> None:
     expected = fingerprint(moved, cache_dir=tmp_path / "cache")
-    with pytest.raises(InputError, match="files changed since the study was started"):
+    with pytest.raises(InputError, match="files that changed after the study was started"):
         checked_start(moved, expected, lambda: change(moved), tmp_path / "cache")
 
 

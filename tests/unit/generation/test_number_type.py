@@ -213,7 +213,7 @@ def test_the_two_products_are_timed() -> None:
 
 def test_auto_without_a_gpu_in_a_study_for_gpus(generator: dict[str, Any], engines: list[str]) -> None:
     """A job whose environment is not the one in which the study was planned: its answers would be another type's."""
-    found = "dtype auto on a machine without a GPU, in a study that was planned with vLLM's CUDA build"
+    found = "dtype auto on a machine without a GPU, in a study planned with vLLM's CUDA build"
     expected = f"engine of a/b: found {found}; expected a GPU, or another dtype, such as float32"
     with pytest.raises(InputError, match=expected):
         Vllm.start({**generator, "model": "a/b", "dtype": "auto"}, 512, 1)

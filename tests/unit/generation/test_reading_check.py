@@ -59,7 +59,7 @@ def test_a_model_that_reads_is_asked_once(generator: dict[str, Any], tmp_path: P
 @pytest.mark.parametrize(("first", "second"), [(12_000, 1.9), (99, 133), (1e9, 1e9), (20, 10.5), (1000.5, 1)])
 def test_a_model_that_does_not(generator: dict[str, Any], tmp_path: Path, first: float, second: float) -> None:
     """Either copy may tell; nothing says afterwards that the model reads."""
-    with pytest.raises(InputError, match=r"^generator model 'lm\.gguf': found perplexities of .* conversion is wrong"):
+    with pytest.raises(InputError, match=r"^generator model 'lm\.gguf': found perplexities of .* a faulty conversion"):
         check_reading(generator, 2048, Engine(first, second).finished)
     assert not (tmp_path / READ).exists()
 

@@ -114,16 +114,16 @@ def test_a_thought_that_the_chat_template_ends(
 
 def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Path) -> None:
     add_tokens(model, {"<think>": False, "[THINK]": True})
-    both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none for answers without thoughts'
+    both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none if answers have no thoughts'
     assert start_refusal(generator, tmp_path) == (
         f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has the "
         f"thought mark '<think>'; expected {both}"
     )
     assert start_refusal(generator, tmp_path, thinking={"marks": "auto"}) == (
         'key \'generators.lm.thinking\': found auto, although the tokenizer has ["<think>", "</think>"] and '
-        '["[THINK]", "[/THINK]"]; expected the marks, or none'
+        '["[THINK]", "[/THINK]"]; expected the marks themselves, or none'
     )
-    assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected the marks, or none")
+    assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected the marks themselves, or none")
     assert refusal(generator, model) == (
         f"generator of model {str(model)!r}: found no key thinking, while its tokenizer has the thought "
         f"mark '<think>'; expected thinking: {both}"
@@ -250,7 +250,7 @@ def test_thinking_in_the_configuration(
 
 def test_keys_of_thinking_without_effect(generator: dict[str, Any], model: Path, tmp_path: Path) -> None:
     off = {"marks": "none", "budget": 9}
-    assert "thinking.budget': found a key without effect" in (start_refusal(generator, tmp_path, thinking=off) or "")
+    assert "thinking.budget': found a key that has no" in (start_refusal(generator, tmp_path, thinking=off) or "")
     served = {**generator, "engine": "openai", "base_url": "https://host/v1", "chat": True, "thinking": {"budget": 9}}
     assert "auto without a tokenizer" in (start_refusal(served, tmp_path) or "")
     with pytest.raises(InputError, match=r"thinking\.budget': found 9; expected key tokenizer too: a chat endpoint"):

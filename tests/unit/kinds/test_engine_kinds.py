@@ -68,9 +68,9 @@ def test_definition_and_checks(echo: dict[str, Any], tmp_path: Path) -> None:
     assert GENERATOR_KINDS.of(definition).gpus() == 0
     wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"letters": 0}, ["'generators.lm.letters'", "found 0", "at least 1"]),
-        ({"dtype": "auto"}, ["'generators.lm.dtype'", "a key without effect", "engine: vllm"]),
+        ({"dtype": "auto"}, ["'generators.lm.dtype'", "a key that has no effect", "engine: vllm"]),
         ({"engine": "ecko"}, ["'generators.lm.engine'", "one of echo, file, openai, vllm; did you mean 'echo'?"]),
-        ({"engine": "vllm"}, ["'generators.lm.letters'", "a key without effect", "engine: echo"]),
+        ({"engine": "vllm"}, ["'generators.lm.letters'", "a key that has no effect", "engine: echo"]),
     ]
     for keys, parts in wrong:
         check_error({**echo, "generators": {"lm": {**echo["generators"]["lm"], **keys}}}, tmp_path, parts)

@@ -189,9 +189,9 @@ def test_its_fingerprint_follows_file_and_options(own: dict[str, Any], tmp_path:
 @pytest.mark.parametrize(
     ("function", "batch", "message"),
     [
-        ("few", True, "scorer own_scorers:few: found 1 values for 4 pairs; expected one for each"),
-        ("wrong", False, "found 'much' returned; expected a finite number"),
-        ("infinite", False, r"found \(1.0, inf, 1.0\) returned"),
+        ("few", True, "scorer own_scorers:few: found 1 values for 4 pairs; expected one per pair"),
+        ("wrong", False, "found the return value 'much'; expected a finite number"),
+        ("infinite", False, r"found the return value \(1.0, inf, 1.0\)"),
     ],
 )
 def test_what_it_returns_is_checked(

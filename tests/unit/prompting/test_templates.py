@@ -169,7 +169,7 @@ def test_a_function_of_ones_own_builds_prompts(tmp_path: Path, monkeypatch: pyte
     again = Template(**vars(template))
     assert again.render("q", []) == "q" and again.render("q", ["a", "b"]) == "a | b | q"
     assert (again.system([]), again.system(["a"])) == ("Z", "K")
-    with pytest.raises(InputError, match="prompt builder own_prompts:number: found a int returned; expected a text"):
+    with pytest.raises(InputError, match="builder own_prompts:number: found a value of type int; expected a text"):
         load_template(builder(tmp_path, "number"), tmp_path).render("q", [])
     (tmp_path / "own_prompts.py").write_text(BUILDERS + "\n# other\n")
     assert load_template(tmp_path / "template.yaml", tmp_path).code != template.code

@@ -157,7 +157,7 @@ def test_sentences_against_their_own_context(judged: Judged, generator: dict[str
 
 def test_a_question_that_does_not_fit_is_refused_before_the_engine(judged: Judged, generator: dict[str, Any]) -> None:
     definition = {**generator, "model": MODEL, "max_model_len": 16}
-    with pytest.raises(InputError, match="tokens; expected less than the window of 16"):
+    with pytest.raises(InputError, match="tokens; expected fewer than the window's 16"):
         ask("judge_answers", *judged.job(scorer_of(kind="llm_judge")), definition, judged.folder)
 
 

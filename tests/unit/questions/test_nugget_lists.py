@@ -61,8 +61,8 @@ GOOD = {"text": "a fact", "importance": "vital"}
         ([nuggets({"text": "a fact", "importance": "failed"})], "line 1: found importance 'failed'"),
         ([nuggets({"text": "a fact", "importance": ["vital"]})], "line 1: found importance ['vital']"),
         ([nuggets({"text": " ", "importance": "vital"})], "line 1: found nugget text ' '"),
-        ([nuggets(GOOD, {"text": "A  fact", "importance": "okay"})], "line 1: found nugget 'A fact' of qid 'q1' again"),
-        ([nuggets(GOOD), TEA, nuggets(GOOD)], "line 3: found qid 'q1' again (line 1)"),
+        ([nuggets(GOOD, {"text": "A  fact", "importance": "okay"})], "line 1: found duplicate nugget 'A fact' for qid"),
+        ([nuggets(GOOD), TEA, nuggets(GOOD)], "line 3: found a second list for qid 'q1' (first on line 1)"),
     ],
 )
 def test_what_is_no_list(tmp_path: Path, lines: list[Any], said: str) -> None:

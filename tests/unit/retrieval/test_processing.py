@@ -193,10 +193,10 @@ def test_emptied_passages_are_not_shown(run: Run) -> None:
     ("function", "found"),
     [
         ("stranger", "docno 'd9' for query 'how does the heart pump blood'"),
-        ("twice", "docno 'd1' twice"),
+        ("twice", "duplicate docno 'd1'"),
         ("number", "a int as the text of docno 'd1'"),
-        ("no_pairs", "None returned"),
-        ("as_set", "a set returned, which has no order"),
+        ("no_pairs", "the return value None"),
+        ("as_set", "a set as return value, which has no order"),
     ],
 )
 def test_what_is_no_text_of_a_given_passage_is_refused(run: Run, function: str, found: str) -> None:
@@ -333,7 +333,7 @@ def test_a_transformer_of_pyterrier(own: Path) -> None:
     definition = {"kind": "pyterrier", "pipeline": "shortening:cut", "options": {"words": 3}, "code": {"pipeline": "1"}}
     table, _ = process_contexts(QUERIES, contexts(), (2,), definition, own / "cache", "")
     assert shown(table, 2) == [("d1", "The heart pumps"), ("d2", "Rain falls on")]
-    with pytest.raises(InputError, match="a int returned"):
+    with pytest.raises(InputError, match="return value of type int"):
         process_contexts(
             QUERIES,
             contexts(),

@@ -122,7 +122,7 @@ def test_cross_encoder_scores_are_logits(rerank: Callable[..., pl.DataFrame], mo
 
 
 def test_cross_encoder_with_two_outputs(rerank: Callable[..., pl.DataFrame]) -> None:
-    with pytest.raises(InputError, match="found 2 outputs; expected a cross-encoder with one"):
+    with pytest.raises(InputError, match="found 2 outputs; expected a cross-encoder with one output"):
         rerank("cross_encoder", "two outputs")
 
 

@@ -162,7 +162,7 @@ def test_index_is_left_alone(search: Callable[..., pl.DataFrame], tmp_path: Path
 @needs_terrier
 def test_docno_too_long(home: None, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     collection = LocalCollection(write_dataset(passages={"é" * 33: "text"}))
-    with pytest.raises(InputError, match="too long for Terrier; expected at most 64 bytes"):
+    with pytest.raises(InputError, match="too many bytes for Terrier; expected at most 64 bytes"):
         built_index(collection, TERRIER, tmp_path / "cache")
     assert list((tmp_path / "cache/indexes").iterdir()) == []
 

@@ -132,7 +132,7 @@ def test_reads_plain_tabbed_and_windows_files(tmp_path: Path) -> None:
         ("q1 Q0 d\u200b2 2 1.0 t", [r"docno 'd\u200b2', whose character 2 is U+200B"]),
         ("q\x001 Q0 d2 2 1.0 t", ["qid", "U+0000"]),
         ("q1 Q0 d2 2\u00a01.0 t", ["5 columns"]),
-        ("q1 Q0 d1 2 1.0 t", ["docno 'd1' again for qid 'q1' (line 1)", "each docno once per query"]),
+        ("q1 Q0 d1 2 1.0 t", ["duplicate docno 'd1' for qid 'q1' (first on line 1)", "each docno once per query"]),
     ],
 )
 def test_read_errors_name_the_line(tmp_path: Path, line: str, parts: list[str]) -> None:
@@ -371,9 +371,9 @@ def test_exchanged_qids_and_docnos(tmp_path: Path, qids: str, ranked: bool) -> N
     """With names of their own, and with numbers that are both; with ranks, and without."""
     queries = pl.DataFrame({"qid": [qids.format(number) for number in range(1, 5)]})
     rows = [(qid, docno, rank * ranked) for qid in queries["qid"] for rank, docno in enumerate("492", start=1)]
-    path, found = tmp_path / "x.run", "qids of the dataset as docnos in 100% of the lines, and as qids in"
+    path, found = tmp_path / "x.run", "the dataset's qids as docnos in 100% of the lines, and as qids in"
     path.write_text("".join(f"{docno} Q0 {qid} {rank} {9 - rank} t\n" for qid, docno, rank in rows))
-    with pytest.raises(InputError, match=f"{found} .*; expected qid, Q0, docno, rank, score, tag in this order"):
+    with pytest.raises(InputError, match=f"{found} .*; expected the columns qid, Q0, docno, rank, score, tag in this"):
         check_ids(read_ranks(path), str(path), queries)
     path.write_text("".join(f"{qid} Q0 {docno} {rank} {9 - rank} t\n" for qid, docno, rank in rows))
     check_ids(read_ranks(path), str(path), queries)

@@ -324,4 +324,4 @@ def test_references_that_are_none_or_double_are_refused(tmp_path: Path, overlap:
     rows.head(0).write_parquet(files["references"])
     assert "no passage" in refused(files, tmp_path)
     pl.concat([rows, rows.head(1)]).write_parquet(files["references"])
-    assert "twice" in refused(files, tmp_path)
+    assert "duplicate" in refused(files, tmp_path)

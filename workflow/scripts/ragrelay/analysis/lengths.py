@@ -63,6 +63,6 @@ def check_answered(answers: pl.DataFrame, place: str) -> None:
     found = ", ".join(f"{reason} {count:,}" for reason, count in reasons.iter_rows())
     raise InputError(
         place,
-        f"no text in {answers.height:,} answers (finish_reason: {found})",
-        "at least one text to score",
+        f"{answers.height:,} answers, none with text (finish_reason: {found})",
+        "at least one answer with text to score",
     )

@@ -60,7 +60,7 @@ def compute_utility(
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
     if ZEROSHOT not in scores:
-        raise InputError("scores", f"files of {', '.join(scores) or 'no retriever'}", f"one of {ZEROSHOT} among them")
+        raise InputError("scores", f"only files of {', '.join(scores) or 'no retriever'}", f"a file of {ZEROSHOT} too")
     baseline = mean_scores(scores[ZEROSHOT])
     # The zero-shot answer is its own baseline and has no utility.
     yield _table(ZEROSHOT, baseline.with_columns(p0="p", utility=pl.lit(None, pl.Float64)))
@@ -102,7 +102,7 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
     twice = means.filter(pl.col("rows") > pl.col("distinct"))
     if twice.height:
         first = ", ".join(f"{key} {value}" for key, value in twice.select(KEYS).row(0, named=True).items())
-        raise InputError(path, f"two scores of one seed ({first})", "one row per query, cell, seed and references")
+        raise InputError(path, f"two scores with equal keys ({first})", "one row per query, cell, seed and references")
     return means.select(*KEYS, "p", "best_in_context", "n_references", "n_near_copies", "n_seeds")
 
 

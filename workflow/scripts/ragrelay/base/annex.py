@@ -440,7 +440,7 @@ def packages() -> dict[str, str]:
     """Return every annex's package by the annex's name."""
     own = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
     if twice := sorted({*own} & extensions("Annex").keys()):
-        raise InputError(f"entry point Annex.{twice[0]}", "the name of an annex that ragrelay has", "another name")
+        raise InputError(f"entry point Annex.{twice[0]}", "the name of one of ragrelay's annexes", "another name")
     return {**{name: f"{PACKAGE}.{name}" for name in own}, **extensions("Annex")}
 
 

@@ -39,11 +39,13 @@ def extensions(base: str) -> dict[str, str]:
         place = f"entry point {entry.name!r} of {entry.dist.name if entry.dist else 'a package'}"
         kind, _, name = entry.name.partition(".")
         if not kind.isidentifier() or not name.isidentifier():
-            raise InputError(place, "another form", "a base class, a dot and a name, such as Scorer.brevity")
+            raise InputError(place, "a name in another form", "a base class, a dot and a name, such as Scorer.brevity")
         if source_folder(entry.value.partition(".")[0]) is None:
-            raise InputError(place, f"no package {entry.value.partition('.')[0]!r}", "one that has an __init__.py")
+            raise InputError(place, f"no package {entry.value.partition('.')[0]!r}", "a package with an __init__.py")
         if kind == base and modules.setdefault(name, entry.value) != entry.value:
-            raise InputError(place, f"{entry.value} beside {modules[name]}", "a name that no other package uses")
+            raise InputError(
+                place, f"{entry.value} and {modules[name]} under the same name", "a name that no other package uses"
+            )
     return modules
 
 

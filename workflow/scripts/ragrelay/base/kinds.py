@@ -205,7 +205,7 @@ class Kinds(Generic[K]):
         if twice := sorted(own & others.keys()):
             place = f"entry point {self.base.__name__}.{twice[0]}"
             raise InputError(
-                place, "the name of a kind that ragrelay has", f"a name other than {', '.join(sorted(own))}"
+                place, "the name of one of ragrelay's kinds", f"a name other than {', '.join(sorted(own))}"
             )
         return sorted(own | others.keys())
 
@@ -227,7 +227,7 @@ class Kinds(Generic[K]):
         kinds = classes_of(module, self.base)
         if len(kinds) != 1:
             raise InputError(
-                f"module {module.__name__}", f"{len(kinds)} classes", f"one derived from {self.base.__name__}"
+                f"module {module.__name__}", f"{len(kinds)} classes", f"exactly one derived from {self.base.__name__}"
             )
         return kinds[0]
 
@@ -302,7 +302,9 @@ class MergedKinds(Kinds[K]):
         for key in given:
             if key not in own and key != self.selector:
                 users = [name for name in self.names() if key in self[name].model_fields]
-                raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(users)}")
+                raise InputError(
+                    f"{place}.{key}'", "a key that has no effect", f"it only with {self.selector}: {' or '.join(users)}"
+                )
 
     def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``definition`` without the keys that its kind doesn't use."""

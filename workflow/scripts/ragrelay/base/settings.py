@@ -68,7 +68,7 @@ class Matching:
     def check(self, value: Any) -> Any:
         """Return ``value`` if it matches, otherwise raise RefusedError."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
-            raise RefusedError(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
+            raise RefusedError(repr(value) if self.shown else "an unsuitable value (not shown)", self.expected)
         return value
 
 
@@ -248,7 +248,7 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
-        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "this key")
+        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "a value for it")
 
 
 def _plain(value: Any) -> Any:

@@ -39,7 +39,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
         found = f"invalid Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"the module of {place}") from None
     if function not in _names(tree):
-        raise InputError(place, f"no {kind} {function!r} in {path}", "one at the module's top level")
+        raise InputError(place, f"no {kind} {function!r} in {path}", "this name at the module's top level")
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -53,7 +53,7 @@ def function_named(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):
-        raise InputError(f"module {module}", f"no function {function!r}", "the one that the config names")
+        raise InputError(f"module {module}", f"no function {function!r}", "the function that the configuration names")
     return loaded
 
 

@@ -33,5 +33,5 @@ class PairFunction(Kind):
         else:
             results = [function(*pair, **self.options) for pair in zip(one, other, strict=True)]
         if len(results) != len(one):
-            raise InputError(place, f"{len(results)} {self.results} for {len(one)} pairs", "one for each, in order")
+            raise InputError(place, f"{len(results)} {self.results} for {len(one)} pairs", "one per pair, in order")
         return results

@@ -149,12 +149,12 @@ class BERTScorer:
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
         if len(candidates) != len(groups):
-            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "as many as candidates")
+            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "one per candidate")
         if not all(groups):
             raise InputError(f"refs, position {groups.index([])}", "no reference", "at least one")
         references = _checked("refs", [reference for group in groups for reference in group])
         if self.idf and self._idf_dict is None:
-            raise InputError("idf", "no weights", "idf_sents, or a call of compute_idf before score")
+            raise InputError("idf", "no weights", "idf_sents, or a call to compute_idf before score")
         started = time.perf_counter()
         encoded = self._texts.weighted(
             candidates, references, self._idf_dict if self.idf else None, "texts" if verbose else None
@@ -278,5 +278,5 @@ def _read_baseline(path: Path, layer: int | None) -> torch.Tensor:
     except (pl.exceptions.PolarsError, ValueError) as error:
         raise InputError(path, f"no table of numbers ({error})", LAYOUT) from error
     if table.shape[1] != 3 or (layer is not None and layer >= len(table)):
-        raise InputError(path, f"{len(table)} lines of {table.shape[1]} numbers", "3 numbers for each layer")
+        raise InputError(path, f"{len(table)} lines of {table.shape[1]} numbers", "3 numbers per layer")
     return torch.from_numpy(table[:, None] if layer is None else table[layer])

@@ -66,7 +66,7 @@ def first_use() -> Iterator[None]:
         expected = "the dataset's files there, or a network to download them"
         # The library concatenates the errors from all its sources.
         source = re.search(r"https?://[^\s'\"),]+", str(error))
-        found = f"no download of a missing file from {source[0]}" if source else " ".join(str(error).split())[:120]
+        found = f"a file that can't be downloaded from {source[0]}" if source else " ".join(str(error).split())[:120]
         raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", found, expected) from error
     finally:
         lock.release()
@@ -83,12 +83,12 @@ class IrDatasetsCollection(Collection):
         import ir_datasets
 
         if not is_catalogued(dataset_id):
-            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id of its catalogue")
+            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id in its catalogue")
         self.dataset_id, self.answers = dataset_id, answers
         self.dataset: Any = ir_datasets.load(dataset_id)
         for part in ("docs", "queries", "qrels"):
             if not getattr(self.dataset, f"has_{part}")():
-                raise InputError(f"ir_datasets {dataset_id}", f"no {part}", "docs, queries and qrels")
+                raise InputError(f"ir_datasets {dataset_id}", f"no {part}", "a dataset with docs, queries and qrels")
 
     def queries(self) -> pl.DataFrame:
         with first_use():

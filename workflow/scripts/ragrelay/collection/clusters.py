@@ -30,12 +30,14 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
             raise InputError(f"{path}, line {number}", found, EXPECTED)
         check_id(f"{path}, line {number}", "qid", qid)
         if qid in seen:
-            raise InputError(f"{path}, line {number}", f"qid {qid!r} again (line {seen[qid]})", "each qid once")
+            raise InputError(
+                f"{path}, line {number}", f"duplicate qid {qid!r} (first on line {seen[qid]})", "each qid once"
+            )
         names[qid], seen[qid] = cluster.strip(), number
     missing = [qid for qid in qids if qid not in names]
     if missing:
         found = f"no line for qid {missing[0]!r} ({len(missing):,} of {len(qids):,} queries have none)"
-        raise InputError(path, found, f"a line {EXPECTED} for each query with judgements")
+        raise InputError(path, found, f"one line {EXPECTED} for each query with judgements")
     return pl.DataFrame({"qid": list(qids), "cluster": [names[qid] for qid in qids]}, schema=schema_of(COLUMNS))
 
 

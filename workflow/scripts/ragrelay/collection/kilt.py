@@ -42,9 +42,9 @@ def read_task(path: Path) -> TaskRecords:
         place, record = f"{path}, line {number}", json_record(path, number, line)
         qid, query, outputs = record.get("id"), record.get("input"), record.get("output")
         if not isinstance(qid, str) or qid in task.queries:
-            raise InputError(place, f"id {qid!r}", "a text that no other record has")
+            raise InputError(place, f"id {qid!r}", "a string that no other record has as its id")
         if not isinstance(query, str) or not query.split():
-            raise InputError(place, "no input", "a query; for TriviaQA, KILT's get_triviaqa_input.py adds them")
+            raise InputError(place, "no input", "a query; for TriviaQA, KILT's get_triviaqa_input.py adds the queries")
         if not isinstance(outputs, list) or not all(isinstance(item, dict) for item in outputs):
             raise InputError(place, "no output", "a list of answers, as in KILT's train and dev files")
         task.queries[qid] = " ".join(query.split())
@@ -109,7 +109,7 @@ def _write_task(folder: Path, task: TaskRecords, n_passages: Mapping[str, int], 
     pairs = [(qid, page) for qid, pages in gold.items() for page in pages]
     judged = [f"{qid} {page} {page}-{n} 1" for qid, page in pairs for n in range(n_passages[page])]
     if not judged:
-        raise InputError(path, "no gold page that is in the knowledge source", "the knowledge source of this file")
+        raise InputError(path, "no gold page in the knowledge source", "the knowledge source that belongs to this file")
     answers = [json.dumps({"qid": q, "answers": texts}, ensure_ascii=False) for q, texts in task.answers.items()]
     files = {"queries.tsv": [f"{q}\t{text}" for q, text in task.queries.items()], "qrels.txt": judged}
     for name, lines in (files | {"answers.jsonl": answers}).items():
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _named(task: str) -> tuple[str, Path]:
     name, sign, path = task.partition("=")
     if not (name and sign and path):
-        raise InputError(f"task {task!r}", "no name and file", "for example nq=nq-dev-kilt.jsonl")
+        raise InputError(f"task {task!r}", "no name and file", "both, for example nq=nq-dev-kilt.jsonl")
     return name, Path(path)
 
 

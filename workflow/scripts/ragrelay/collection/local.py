@@ -46,7 +46,7 @@ class LocalCollection(Collection):
             if not tab:
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
-                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "queries only")
+                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "only queries")
             _check_id(path, number, "qid", qid, seen)
             rows.append((qid, _query(f"{path}, line {number}", qid, text)))
         if not rows:
@@ -113,7 +113,7 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
         check_text(f"{path}, line {number}", text)
         yield number, docno, text, record
     if len(seen) == len(empty):
-        raise InputError(path, "no passage with a text" if empty else "no passage", "at least one passage with a text")
+        raise InputError(path, "no passage with text" if empty else "no passage", "at least one passage with text")
     if empty:
         log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
 
@@ -159,7 +159,9 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
     if not (value.isascii() and value.isprintable() and value) or " " in value:
         check_id(f"{path}, line {number}", name, value)
     if value in seen:
-        raise InputError(f"{path}, line {number}", f"{name} {value!r} again (line {seen[value]})", f"each {name} once")
+        raise InputError(
+            f"{path}, line {number}", f"duplicate {name} {value!r} (first on line {seen[value]})", f"each {name} once"
+        )
     seen[value] = number
 
 
@@ -177,7 +179,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
         if pair in seen:
             raise InputError(
                 f"{path}, line {number}",
-                f"qid {pair[0]!r} with docno {pair[1]!r} again (line {seen[pair]})",
+                f"duplicate judgement for qid {pair[0]!r} and docno {pair[1]!r} (first on line {seen[pair]})",
                 "each pair once",
             )
         seen[pair] = number

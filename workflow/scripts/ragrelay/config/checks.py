@@ -48,8 +48,8 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
         if expanded(f"pathvars.{name}", path) != path:
-            raise InputError(place, repr(path), "a path that does not begin with ~")
-        _nearest_folder(place, folder / path, "a folder, or a path where one can be made")
+            raise InputError(place, repr(path), "a path that doesn't begin with ~")
+        _nearest_folder(place, folder / path, "a folder, or a path where one can be created")
 
 
 def check_temporary_folder() -> None:
@@ -64,19 +64,19 @@ def check_temporary_folder() -> None:
                 file.write(bytes(TEMPORARY_BYTES))
         except OSError as error:
             found = f"{folder if variables else f'none, so {folder} is used'} ({error.strerror})"
-            raise InputError(f"environment variable {name}", found, "a folder with room to write into") from None
+            raise InputError(f"environment variable {name}", found, "a writable folder with free space") from None
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
     """Raise InputError if ``folder`` can't be written to or created, or if it is missing but ``read_only``."""
-    path, place, expected = folder.absolute(), "config key 'cache_dir'", "a folder that can be written to"
+    path, place, expected = folder.absolute(), "config key 'cache_dir'", "a writable folder"
     if read_only:
         if not path.is_dir():
-            raise InputError(place, f"no folder {folder}", "an existing folder, since cache_mode is read-only")
+            raise InputError(place, f"no folder {folder}", "an existing folder, because cache_mode is read-only")
         return
     nearest = _nearest_folder(place, folder, expected)
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise InputError(place, f"{folder}, while {nearest} can't be written to", expected)
+        raise InputError(place, f"{folder}, but {nearest} isn't writable", expected)
 
 
 def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
@@ -91,5 +91,5 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError if the budget is in GPU-hours but none of the study's generators runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
-        found = "GPU-hours, but all generators are endpoints, which use none"
+        found = "GPU-hours, but every generator is an endpoint, which uses none"
         raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

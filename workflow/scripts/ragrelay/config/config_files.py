@@ -12,7 +12,7 @@ from ragrelay.base.io.yaml_keys import read_yaml
 
 def check_file(path: Path) -> None:
     """Raise InputError, with the line if known, unless the file is UTF-8 and contains a YAML mapping."""
-    expected = "a mapping in YAML"
+    expected = "a YAML mapping"
     if not path.is_file():
         raise InputError(path, "a folder" if path.is_dir() else "no such file", "a configuration file")
     content = path.read_bytes()
@@ -42,5 +42,5 @@ def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], 
     ``given``: the keys that overlays and the command line add to the catalogue, whose own study is ``study``.
     """
     if overlays and "study" not in given:
-        expected = f"a line 'study: <name>': results then go to results/<name>/, not among those of {study}"
+        expected = f"a line 'study: <name>', so that results go to results/<name>/ and don't mix with those of {study}"
         raise InputError(" and ".join(map(os.path.relpath, overlays)), "no key 'study'", expected)

@@ -17,6 +17,7 @@ BOUNDS = {
 }  # fmt: skip
 EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 """A number with an exponent. YAML 1.1 only reads it as a number if it has a point and a signed exponent."""
+PLURAL = re.compile(r"(\d+) (\w+)\(s\)")
 
 
 class _Problem(NamedTuple):
@@ -46,7 +47,8 @@ class _Problem(NamedTuple):
             return refused.expected
         whole = {key: int(v) if isinstance(v, float) and v.is_integer() else v for key, v in context.items()}
         expected: str = {**TYPES, **BOUNDS}.get(kind, self.error["msg"])
-        return expected.format(**whole)
+        bound = expected.format(**whole)
+        return PLURAL.sub(lambda match: f"{match[1]} {match[2]}{'' if match[1] == '1' else 's'}", bound)
 
     def found(self) -> str:
         """Return what the message gives as found."""
@@ -94,7 +96,7 @@ def _in_yaml(value: object, expected: str) -> str:
     """Return how to write ``value`` if YAML 1.1 reads it differently from how it looks; empty otherwise."""
     of_number = "number" in expected or "integer" in expected
     if isinstance(value, str) and of_number and EXPONENT.fullmatch(value):
-        return f"; YAML reads {value} as a text: write {float(value):g}"
+        return f"; YAML reads {value} as text, so write {float(value):g}"
     if isinstance(value, bool) and not of_number and "true" not in expected:
-        return "; YAML reads yes, no, on and off as true or false: write such a word in quotation marks"
+        return "; YAML reads yes, no, on and off as true or false, so put such a word in quotation marks"
     return ""

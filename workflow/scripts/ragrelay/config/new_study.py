@@ -24,14 +24,14 @@ def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dic
     """
     for path in runs:
         if not Path(path).is_file():
-            raise InputError(path, "no such file", "a run in TREC's format")
+            raise InputError(path, "no such file", "a run file in TREC format")
     for names in NEEDED:
         if not any(Path(collection, name).is_file() for name in names):
-            raise InputError(collection, f"no {names[0]}", "a folder as docs/add-a-dataset.md says")
+            raise InputError(collection, f"no {names[0]}", "a folder as described in docs/add-a-dataset.md")
     judged = Path(collection, "qrels.txt").read_text(encoding="utf-8")
     relevant = sorted({int(label) for label in re.findall(r"(?m)\s(\d+)\s*$", judged)} - {0})
     if not relevant:
-        raise InputError(Path(collection, "qrels.txt"), "no label above 0", "a judged passage that is relevant")
+        raise InputError(Path(collection, "qrels.txt"), "no label above 0", "at least one relevant passage")
     retrievers = dict(zip(_names(runs), runs, strict=True))
     catalogue = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     generator = model if model in catalogue["generators"] else _names([model])[0]
@@ -74,11 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with Path(given.file).open("x", encoding="utf-8") as file:
             file.write(HEAD + yaml.safe_dump(made, sort_keys=False, default_flow_style=None, allow_unicode=True))
     except FileExistsError:
-        sys.exit(f"ragrelay: error: {given.file}: found a file; expected another name (--file)")
+        sys.exit(f"ragrelay: error: {given.file}: found an existing file; expected another name (--file)")
     except InputError as error:
         sys.exit(f"ragrelay: error: {error}")
     say(
-        f"{given.file}: references are passages with the label {lowest_label(made)} or higher. Next:",
+        f"{given.file}: references are passages with label {lowest_label(made)} or higher. Next:",
         f"snakemake --cores 2 plan --configfile {given.file}",
     )
 

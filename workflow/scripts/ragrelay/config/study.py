@@ -382,7 +382,7 @@ class Study(CheckedStudy):
             )
         ordering = given.get("ordering", self.grid.orderings[0])
         if "k" in given and not fits(ordering, given["k"]):
-            raise InputError(place.format("k"), str(given["k"]), f"a k that the ordering {ordering} can have")
+            raise InputError(place.format("k"), str(given["k"]), f"a k that is possible with the ordering {ordering}")
 
     def _check_margins(self) -> None:
         for name in self.config["analysis"].get("margins", {}):

@@ -57,7 +57,7 @@ def label_passages(
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
     twice = ranking.filter(ranking.select("qid", "docno").is_duplicated())
     if twice.height:
-        raise InputError(f"run, qid {twice['qid'][0]!r}", f"docno {twice['docno'][0]!r} twice", "each passage once")
+        raise InputError(f"run, qid {twice['qid'][0]!r}", f"duplicate docno {twice['docno'][0]!r}", "each passage once")
     _check_texts("qid", ranking["qid"], queries)
     _check_texts("docno", ranking["docno"], texts)
     rows = [(qid, queries[qid], texts[docno]) for qid, docno, _ in ranking.iter_rows()]
@@ -110,10 +110,10 @@ def evaluate(
 def _check_texts(name: str, keys: pl.Series, texts: Mapping[str, str]) -> None:
     missing = next((key for key in keys if key not in texts), None)
     if missing is not None:
-        raise InputError(f"run, {name} {missing!r}", "no text", "one for each")
+        raise InputError(f"run, {name} {missing!r}", "no text", "a text for each")
 
 
 def _as_many(name: str, results: Sequence[object], pairs: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
     if len(results) != len(pairs):
-        raise InputError(f"function {name}", f"{len(results)} results for {len(pairs)} pairs", "one for each, in order")
+        raise InputError(f"function {name}", f"{len(results)} results for {len(pairs)} pairs", "one per pair, in order")
     return results

@@ -215,8 +215,8 @@ class EndpointEngine:
             try:
                 response = send(request, form, address)
                 if self._sent.is_in(response.content.decode("utf-8", "replace")):
-                    expected = "an endpoint that does not repeat the key"
-                    raise InputError(place, "its key in a reply, which is not kept", expected)
+                    expected = "an endpoint that doesn't repeat the key"
+                    raise InputError(place, "the API key in a reply, which is therefore not stored", expected)
                 reply = read_reply(response, self.as_chat(request))
             except (openai.OpenAIError, ReplyError) as error:
                 if _may_pass(error):
@@ -234,8 +234,8 @@ class EndpointEngine:
             known = self.settings.setdefault(SERVED, name) if name else name
             if name != known:
                 self._other_models = True
-                found = f"a reply by model {name!r}, while others, or cached answers, are by {known!r}"
-                expected = "the same model in all replies; for another model, set another revision in the entry"
+                found = f"a reply from model {name!r}, but earlier replies or cached answers from {known!r}"
+                expected = "the same model in all replies; to use another model, change key revision in the entry"
                 raise InputError(place, found, expected)
             if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
                 self.settings[SYSTEM] = SEVERAL.join(sorted(prints))

@@ -23,7 +23,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
         return [given] if isinstance(given, str) else list(given)
     place, addresses = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE, "").split()
     if not addresses:
-        expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
+        expected = f"an endpoint's address for {definition['model']!r}, or key base_url in the generator's entry"
         raise InputError(place, "nothing", expected)
     for address in addresses:
         check_url(place, address)
@@ -119,7 +119,7 @@ def endpoint_key(definition: GeneratorEntry) -> str | None:
     if not key:
         raise InputError(place, "nothing", "the endpoint's key, because api_key_env names this variable")
     if not (key.isascii() and key.isprintable()) or key != key.strip():
-        raise InputError(place, "a line break, space or other character that no key has", "only the key")
+        raise InputError(place, "a line break, space or other character that a key can't contain", "only the key")
     return key
 
 
@@ -135,7 +135,7 @@ def check_url(place: str, address: str) -> None:
     except ValueError:
         parts, whole = urlsplit(""), False
     if "@" in address:
-        raise InputError(place, "an address with a user or password", "one without, and the key in api_key_env")
+        raise InputError(place, "an address with user or password", "one without; api_key_env names the key's variable")
     if parts.query or parts.fragment:
         raise InputError(place, "an address with a query or fragment (? or #)", "one without")
     if not whole or not address.isascii() or not address.isprintable() or " " in address:

@@ -306,7 +306,7 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
-        raise InputError(place, found, f"one that ends by itself or at {budget} (thinking.budget)")
+        raise InputError(place, found, f"a thought that ends by itself or after {budget} tokens (thinking.budget)")
 
 
 def check_read(place: str, request: Request, read: int | None) -> None:
@@ -317,10 +317,10 @@ def check_read(place: str, request: Request, read: int | None) -> None:
     """
     ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
-        found = f"{read} tokens read (usage.prompt_tokens) of prompt {request.prompt_id[:16]}, which has "
-        expected = "the whole prompt: a server with a longer window (Ollama: num_ctx), or shorter prompts"
+        found = f"{read} tokens read (usage.prompt_tokens) from prompt {request.prompt_id[:16]}, which has "
+        expected = "the entire prompt; use a server with a longer window (Ollama: num_ctx), or shorter prompts"
         if not ids:
-            expected += "; where tokens of the model span words, key tokenizer, so that ids are sent and counted"
+            expected += "; if the model's tokens span words, set key tokenizer, so that ids are sent and counted"
         raise InputError(place, found + (f"{ids} tokens" if ids else f"{words} words"), expected)
 
 
@@ -333,8 +333,8 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
     check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]
     if request.token_ids and made is not None and row["finish_reason"] == "length" and made < max_tokens:
-        found = f"an answer to prompt {request.prompt_id[:16]} that the server cut at {made} tokens"
-        raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
+        found = f"an answer to prompt {request.prompt_id[:16]} that the server cut after {made} tokens"
+        raise InputError(place, found, f"a server that cuts answers only after {max_tokens} tokens (max_tokens)")
 
 
 def advice(error: Exception, generator: GeneratorEntry) -> str:

@@ -227,7 +227,7 @@ def check_end(output: Any) -> None:
     reason = str(output.outputs[0].finish_reason)
     if reason in GIVEN_UP:
         found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"
-        raise InputError("vLLM", found, "an answer; the job's log may say why, and the same command tries again")
+        raise InputError("vLLM", found, "an answer; see the job's log, and run the same command to try again")
 
 
 def output_row(request: Request, output: Any) -> dict[str, object]:
@@ -256,7 +256,7 @@ def check_batch_invariance() -> None:
     import torch
 
     major, minor = BATCH_INVARIANT_FROM
-    expected = f"an NVIDIA GPU of compute capability {major}.{minor} or later, or no such key"
+    expected = f"an NVIDIA GPU of compute capability {major}.{minor} or later, or this key removed"
     if not torch.cuda.is_available() or torch.version.hip:
         raise InputError("generator key batch_invariant", "true on a machine without an NVIDIA GPU", expected)
     capability = torch.cuda.get_device_capability(0)

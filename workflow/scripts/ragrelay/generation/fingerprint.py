@@ -56,5 +56,5 @@ def checked_start(
 def _check_model(generator: GeneratorEntry, expected: str, cache_dir: str | Path | None) -> None:
     current = fingerprint(generator, cache_dir=cache_dir)
     if current != expected:
-        changed = f"files changed since the study was started (fingerprint {current})"
-        raise InputError(f"model {generator['model']}", changed, f"files of fingerprint {expected}; start it again")
+        changed = f"files that changed after the study was started (fingerprint {current})"
+        raise InputError(f"model {generator['model']}", changed, f"fingerprint {expected}; restart the study")

@@ -207,7 +207,7 @@ class GeneratorKind(Kind):
 def _distinct(marks: list[str]) -> list[str]:
     if marks[1] in marks[0]:
         found = json.dumps(marks, ensure_ascii=False)
-        raise RefusedError(found, "an end mark that is not in the start mark")
+        raise RefusedError(found, "an end mark that isn't part of the start mark")
     return marks
 
 
@@ -318,10 +318,10 @@ class Generator(GeneratorKind):
         """Raise InputError if a local tokenizer or chat template has thought marks and ``thinking`` is missing."""
         marks = self.thinking.marks if isinstance(self.thinking, ThinkingSettings) else self.thinking
         if marks == NO_THOUGHT and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
-            raise InputError(f"{place}.thinking.budget'", "a key without effect", "marks other than none")
+            raise InputError(f"{place}.thinking.budget'", "a key that has no effect", "marks other than none")
         name = self.tokenizer or (self.model if self.in_job else None)
         if name is None and marks == AUTO:
-            raise InputError(f"{place}.thinking.marks'", "auto without a tokenizer", "the marks, or key tokenizer")
+            raise InputError(f"{place}.thinking.marks'", "auto without a tokenizer", "explicit marks, or key tokenizer")
         if name is not None and (path := local_path(name, folder)):
             check_folder(f"{place}.thinking'", self.mapping(), path)
 
@@ -395,10 +395,10 @@ def _check_prompting(place: str, definition: GeneratorEntry, template: Template)
             f"{place}.prompt'", "a template with system parts", "chat: true, or a template without system parts"
         )
     if definition["chat_template_kwargs"] and not definition["chat"]:
-        raise InputError(f"{place}.chat_template_kwargs'", "arguments of a chat template", "chat: true")
+        raise InputError(f"{place}.chat_template_kwargs'", "arguments for a chat template", "chat: true too")
     if "date" in definition:
         if not definition["chat"]:
-            raise InputError(f"{place}.date'", "a day for a chat template", "chat: true")
+            raise InputError(f"{place}.date'", "a date for a chat template", "chat: true too")
         try:
             datetime.date.fromisoformat(definition["date"])
         except ValueError:
@@ -432,9 +432,9 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
     """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as text."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
-        found = f"a reply that must begin with {begins!r}, from a chat endpoint"
+        found = f"a chat endpoint, which can't prefill the reply with {begins!r}"
         raise InputError(
-            place, found, "key tokenizer in the generator's entry, so that token ids are sent, or no prefix"
+            place, found, "key tokenizer in the generator's entry (to send token ids), or a template without a prefix"
         )
 
 
@@ -446,6 +446,6 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)
-        found = f"a model that thinks (thinking: {written}), so words would be read from its thought and not its answer"
+        found = f"a reasoning model (thinking: {written}), so words would be read from its thought, not from its answer"
         switch = "chat_template_kwargs: {enable_thinking: false}"
-        raise InputError(place, found, f"thinking: none with the model's own switch, e.g. {switch}, or another {other}")
+        raise InputError(place, found, f"thinking: none and the model's own switch, e.g. {switch}, or another {other}")

@@ -70,9 +70,9 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
     if not (first <= MOST[0] and second <= MOST[1]):
         raise InputError(
             f"generator model {generator['model']!r}",
-            f"perplexities of {first:.4g} on a page of English and {second:.4g} on its repetition, as of a model whose "
-            "conversion is wrong",
-            f"at most {MOST[0]:g} and {MOST[1]:g}; the model's own folder in place of the GGUF file may work",
+            f"perplexities of {first:.4g} on a page of English and {second:.4g} on its repetition, which suggests "
+            "a faulty conversion",
+            f"at most {MOST[0]:g} and {MOST[1]:g}; try the original model's folder instead of the GGUF file",
         )
     log.info("%s: perplexity %.4g on a page of English, %.4g on its repetition", folder, first, second)
     if not read_only():

@@ -222,7 +222,7 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
     mark = shown[0].strip()
     name = mark.strip("</>")
     family = next((each for each in (*FAMILIES, *SHOWN_ONLY) if mark in each[:2]), Family(f"<{name}>", f"</{name}>"))
-    found = f"{'another' if own else 'no'} key thinking, although {about} has the thought mark {mark!r}"
+    found = f"{'a different' if own else 'no'} key thinking, although {about} has the thought mark {mark!r}"
     raise InputError(
         place, found, f"thinking: {_written(family)}, or thinking: {NO_THOUGHT} to keep answers as they are"
     )
@@ -261,8 +261,8 @@ def _own_marks(place: str, tokens: Collection[str], template: str) -> list[str]:
     """Return the marks in a tokenizer or its chat template. Raises InputError unless they are one family's."""
     found = [family for _, family in _families(tokens, template)]
     if len(found) != 1:
-        listed = " and ".join(map(_written, found)) or "no marks of thought"
-        raise InputError(place, f"auto, although the tokenizer has {listed}", "the marks, or none")
+        listed = " and ".join(map(_written, found)) or "no thought marks"
+        raise InputError(place, f"auto, although the tokenizer has {listed}", "the marks themselves, or none")
     return [found[0].start, found[0].end]
 
 
@@ -270,7 +270,7 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
     """Raise InputError if tokens or template contain thought marks. ``key`` precedes the marks in the message."""
     if has := _families(tokens, template):
         expected = " or ".join(_written(family) for _, family in has)
-        thinks_not = f"{NO_THOUGHT} for answers without thoughts"
+        thinks_not = f"{NO_THOUGHT} if answers have no thoughts"
         raise InputError(place, f"{found} has the thought mark {has[0][0]!r}", f"{key}{expected}, or {thinks_not}")
 
 

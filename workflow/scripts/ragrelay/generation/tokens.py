@@ -102,8 +102,8 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
     """Return the error for a part of a model that its library can't load."""
     message = " ".join(str(error).split())
     if "trust_remote_code" in message:
-        expected += ", or trust_remote_code: true, as the model has its own code"
-    return InputError(place, f"one that does not load ({type(error).__name__}: {message[:200]})", expected)
+        expected += ", or trust_remote_code: true, because the model comes with its own code"
+    return InputError(place, f"one that can't be loaded ({type(error).__name__}: {message[:200]})", expected)
 
 
 class PromptTokenizer:
@@ -124,9 +124,9 @@ class PromptTokenizer:
         self.kwargs = {**self._clock(generator.get("date")), **generator.get("chat_template_kwargs", {})}
         templates = self.tokenizer.chat_template
         if self.chat and (not templates or (isinstance(templates, dict) and "default" not in templates)):
-            found = f"the chat templates {', '.join(templates)}, and none named default" if templates else (
+            found = f"the chat templates {', '.join(templates)}, but none named default" if templates else (
                 "no chat template")  # fmt: skip
-            raise InputError(f"tokenizer of {self.place}", found, "one, as the generator has chat: true")
+            raise InputError(f"tokenizer of {self.place}", found, "a default template, because chat is true")
 
     def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
         """Return a prompt's token ids: those of a chat's user and ``system`` message, or of a raw text."""
@@ -143,7 +143,7 @@ class PromptTokenizer:
             return ""
         last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(self.marks[0]) :]
         if self.chat and self.marks[1] in last:
-            found = f"a template that ends the thought itself ({last.strip()[-60:]!r}), so the model writes none"
+            found = f"a template that ends the thought itself ({last.strip()[-60:]!r}), so that the model writes none"
             expected = "chat_template_kwargs that leave it open, such as {enable_thinking: true}, or thinking: none"
             raise RequestError(f"chat template of {self.place}", found, expected)
         return begun_mark(last, self.marks)
@@ -155,8 +155,8 @@ class PromptTokenizer:
             text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)
             for name, part in parts.items():
                 if part not in text:
-                    found = f"a template that leaves out the {name} part, so different prompts would become identical"
-                    raise RequestError(f"chat template of {self.place}", found, "one that includes it")
+                    found = f"a template that omits the {name} part, so that different prompts would become identical"
+                    raise RequestError(f"chat template of {self.place}", found, "a template that includes it")
             self._ends[with_system] = text.rpartition(USER_PART)[2]
         return self._ends[with_system]
 
@@ -190,7 +190,7 @@ class PromptTokenizer:
             return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
         except TemplateError as error:
             raise RequestError(
-                f"chat template of {self.place}", f"its refusal: {error}", "parts that it accepts"
+                f"chat template of {self.place}", f"an error from the template: {error}", "parts that it accepts"
             ) from None
 
     def _clock(self, date: str | None) -> dict[str, object]:
@@ -201,7 +201,7 @@ class PromptTokenizer:
 
         def refuse(form: str) -> NoReturn:
             found = f"a template that reads the clock (strftime_now({form!r})), so prompts would change from day to day"
-            expected = "date: YYYY-MM-DD in the generator's entry, the date that prompts should have"
+            expected = "date: YYYY-MM-DD in the generator's entry, the date to use in prompts"
             raise RequestError(f"chat template of {self.place}", found, expected)
 
         return {"strftime_now": refuse}

@@ -54,7 +54,7 @@ class Template:
         if self.builder:
             text = _builder(self.builder)(query, list(passages))
             if not isinstance(text, str):
-                raise InputError(f"prompt builder {self.builder}", f"a {type(text).__name__} returned", "a text")
+                raise InputError(f"prompt builder {self.builder}", f"a value of type {type(text).__name__}", "a text")
             return text
         if not passages:
             return self.zeroshot.format(query=query)
@@ -124,7 +124,7 @@ def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
         raise InputError(
             f"{path}, key {part!r}",
             "placeholder " + ", ".join(f"{{{n}}}" for n in sorted(placeholders - names) or sorted(placeholders)),
-            f"{allowed} only" if names else allowed,
+            f"only {allowed}" if names else allowed,
         )
     missing = placeholders ^ names - {"i"}
     if missing - {"i"}:

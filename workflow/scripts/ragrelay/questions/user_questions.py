@@ -41,12 +41,12 @@ def _checked(place: str, name: str) -> Question:
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"no {', '.join(missing)}", "every attribute that a question must define")
+        raise InputError(place, f"no {', '.join(missing)}", "every attribute that a question has to define")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
     question = question_type()
     key = question.read_key or question.key
     for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):
         if set(WILDCARD.findall(file)) != set(WILDCARD.findall(key)):
-            raise InputError(place, f"path {file.path}", f"the wildcards of {key}, each of them")
+            raise InputError(place, f"path {file.path}", f"all wildcards of {key}")
     return question

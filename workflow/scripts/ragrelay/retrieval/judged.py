@@ -89,7 +89,7 @@ class Judged(Bringing):
         if self.filler == "file":
             own = [passage for passage in task.brought if passage.qid is not None]
             if len(own) == len(task.brought) and not {one.qid for one in own} & set(task.queries["qid"]):
-                found = f"no qid of the dataset, the first is {own[0].qid!r}"
+                found = f"no qid of the dataset (the first qid is {own[0].qid!r})"
                 raise InputError(own[0].path, found, "qids of the dataset's queries, or passages without a qid")
             return lambda qid, judged: self._shuffled(
                 [passage.docno for passage in task.brought if passage.qid in (None, qid)], qid

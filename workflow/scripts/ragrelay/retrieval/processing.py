@@ -188,10 +188,10 @@ def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
     known = {passage.docno for passage in passages}
     for docno, text in process(query, passages):
         if docno not in known:
-            raise InputError(place, f"docno {docno!r} for query {query!r}", "only docnos that it was given")
+            raise InputError(place, f"docno {docno!r} for query {query!r}", "only docnos that the processor was given")
         if docno in texts:
-            raise InputError(place, f"docno {docno!r} twice for query {query!r}", "one text for each passage")
+            raise InputError(place, f"duplicate docno {docno!r} for query {query!r}", "one text per passage")
         if not isinstance(text, str):
-            raise InputError(place, f"a {type(text).__name__} as the text of docno {docno!r}", "a text")
+            raise InputError(place, f"a {type(text).__name__} as the text of docno {docno!r}", "a string")
         texts[docno] = text
     return {docno: text for docno, text in texts.items() if text.strip()}

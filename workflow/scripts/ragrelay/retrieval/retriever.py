@@ -222,7 +222,7 @@ class Bringing(Retriever):
         for dataset in study.grid.datasets:
             for path in self.brought(dataset):
                 if not (study.folder / path).is_file():
-                    raise InputError(place + ".passages'", f"no file {study.folder / path}", "JSON lines of passages")
+                    raise InputError(place + ".passages'", f"no file {study.folder / path}", "a JSON Lines file")
 
     def brought(self, dataset: str) -> list[str]:
         """If the key is set, return the dataset's file."""
@@ -249,6 +249,6 @@ def _below(name: str, catalogue: Mapping[str, Mapping[str, object]], path: list[
             raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
             cycle = " → ".join([*path[path.index(stage) :], stage])
-            raise InputError(place, f"a cycle {cycle}", "stages that do not refer back to each other")
+            raise InputError(place, f"a cycle {cycle}", "first stages that don't form a cycle")
         names |= _below(stage, catalogue, path)
     return names

@@ -76,7 +76,7 @@ def started() -> Any:
         try:
             pt.java.init()
         except (ValueError, OSError, RuntimeError) as error:
-            expected = f"Java 11 or newer, and Terrier {VERSION} in {pt.io.pyterrier_home()} or a network to fetch it"
+            expected = f"Java 11 or newer, and Terrier {VERSION} in {pt.io.pyterrier_home()} or a network to get it"
             raise InputError("retriever with engine terrier", str(error).splitlines()[0], expected) from error
     return pt
 
@@ -85,5 +85,5 @@ def _short(passages: Iterator[dict[str, str]]) -> Iterator[dict[str, str]]:
     for passage in passages:
         if len(passage["docno"].encode("utf-8")) > LONGEST_DOCNO:
             place = f"docno {passage['docno']!r}"
-            raise InputError(place, "too long for Terrier", f"at most {LONGEST_DOCNO} bytes, or engine pisa")
+            raise InputError(place, "too many bytes for Terrier", f"at most {LONGEST_DOCNO} bytes, or engine pisa")
         yield passage

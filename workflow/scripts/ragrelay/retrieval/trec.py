@@ -55,11 +55,11 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
             score = math.nan
         # Python also accepts 1_000 and digits from other scripts. trec_eval stops at these, and uses single precision.
         if not abs(score) <= GREATEST or not text.isascii() or "_" in text:
-            raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number as trec_eval reads it")
+            raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number that trec_eval can read")
         if (qid, docno) in seen:
             raise InputError(
                 f"{path}, line {number}",
-                f"docno {docno!r} again for qid {qid!r} (line {seen[qid, docno]})",
+                f"duplicate docno {docno!r} for qid {qid!r} (first on line {seen[qid, docno]})",
                 "each docno once per query",
             )
         seen[qid, docno] = number
@@ -216,8 +216,8 @@ def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
         for column in ("qid", "docno")
     )  # fmt: skip
     if of_docnos > of_qids and (of_qids == 0 or in_docnos + (of_docnos == 1) > in_qids):
-        found = f"qids of the dataset as docnos in {of_docnos:.0%} of the lines, and as qids in {of_qids:.0%}"
-        raise InputError(place, found, "qid, Q0, docno, rank, score, tag in this order")
+        found = f"the dataset's qids as docnos in {of_docnos:.0%} of the lines, and as qids in {of_qids:.0%}"
+        raise InputError(place, found, "the columns qid, Q0, docno, rank, score, tag in this order")
 
 
 def _counts(column: str) -> pl.Expr:

@@ -194,7 +194,7 @@ def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: i
 def _device(name: str, place: str) -> torch.device:
     available = torch.cuda.is_available()
     if name.startswith("cuda") and not available:
-        raise InputError(place, "no GPU that torch can use", "one, since device is cuda; auto uses whatever is there")
+        raise InputError(place, "no GPU that torch can use", "a GPU, because device is cuda (auto needs none)")
     return torch.device(name if name != "auto" else "cuda" if available else "cpu")
 
 
@@ -215,8 +215,8 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
         return model, AutoTokenizer.from_pretrained(source, **options)
     except Exception as error:  # the Rust library of tokenizers raises no narrower type
         reason = " ".join(str(error).split())[:200]
-        expected = "an encoder's folder, or the id of a cached or reachable hub model"
-        raise InputError(place, f"one that does not load ({reason})", expected) from error
+        expected = "an encoder's folder, or the id of a hub model that is cached or reachable"
+        raise InputError(place, f"one that can't be loaded ({reason})", expected) from error
     finally:
         transformers.logging.set_verbosity(verbosity)
 
@@ -269,12 +269,12 @@ def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
             _check(layer, len(stack), place)
             setattr(owner, name, stack[:layer])
             return encoder
-    raise InputError(place, f"a {type(model).__name__}", "an encoder of a kind that bert-score knows")
+    raise InputError(place, f"a {type(model).__name__}", "an encoder of a kind that bert-score supports")
 
 
 def _check(layer: int, available: int, place: str) -> None:
     if not 1 <= layer <= available:
-        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, the model's last")
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available} (the model's last)")
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:

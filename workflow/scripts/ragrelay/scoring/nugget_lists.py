@@ -39,7 +39,7 @@ def read_nuggets(path: Path) -> pl.DataFrame:
     for place, qid, nugget, vital in records:
         known = seen.setdefault(qid, set())
         if folded(nugget) in known:
-            raise InputError(place, f"nugget {nugget!r} of qid {qid!r} again", "each text once in a list")
+            raise InputError(place, f"duplicate nugget {nugget!r} for qid {qid!r}", "each nugget once per query")
         known.add(folded(nugget))
         rows.append((qid, len(known), nugget, vital, None))
     if not rows:
@@ -98,7 +98,7 @@ def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
         place, record = f"{path}, line {line_number}", json_record(path, line_number, line)
         qid = _qid(place, record.get("qid"))
         if qid in lines:
-            raise InputError(place, f"qid {qid!r} again (line {lines[qid]})", "one list for each query")
+            raise InputError(place, f"a second list for qid {qid!r} (first on line {lines[qid]})", "one list per query")
         lines[qid] = line_number
         nuggets = record.get("nuggets")
         if not isinstance(nuggets, list):

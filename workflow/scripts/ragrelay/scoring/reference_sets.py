@@ -36,7 +36,7 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
     if table.is_empty():
         raise InputError(path, "no passage", "references to score answers against")
     if table.select("qid", "docno").is_duplicated().any():
-        raise InputError(path, "a passage twice for a query", "qid and docno once")
+        raise InputError(path, "a duplicate passage for a query", "each pair of qid and docno once")
     queries: dict[str, QueryReferences] = {}
     for (qid,), rows in table.group_by("qid", maintain_order=True):
         by_docno = rows.sort("docno")
@@ -59,7 +59,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
             none: list[str | None] = [None] * len(texts)
             queries[qid] = QueryReferences(len(queries), none, texts, np.zeros(len(texts), dtype=int), _hash(texts))
     if not queries:
-        raise InputError(path, "no gold answer", "column answers, which a scorer with references: gold needs")
+        raise InputError(path, "no gold answer", "column answers, which a scorer with references: gold requires")
     return queries
 
 

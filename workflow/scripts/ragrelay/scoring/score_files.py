@@ -104,7 +104,7 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     rows = pl.DataFrame(kept, schema=ROWS, orient="row")
     without = rows.filter(pl.col("probability").is_null())
     if 0 < without.height < rows.height:
-        raise InputError(without["place"][0], "no probability", "one in every record, or in none")
+        raise InputError(without["place"][0], "no probability", "a probability in every record, or in none")
     return rows
 
 
@@ -177,7 +177,7 @@ def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | N
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
-        raise InputError(place, "nuggets that are not a list of records", "a list of nuggets")
+        raise InputError(place, "nuggets in another form than a list of records", "a list of nuggets")
     for nugget in nuggets:
         for key, known in (("importance", VITAL), ("assignment", ASSIGNMENTS)):
             if not isinstance(nugget.get(key), str) or nugget[key] not in known:
@@ -211,7 +211,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
     for row in joined.iter_rows(named=True):
         for key in OF_CELL:
             if row[key] is not None and row[f"{key}_of_run"] not in (None, row[key]):
-                raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", "the same cell in both")
+                raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", "the run's own cell")
     filled = joined.with_columns(pl.col(key).fill_null(pl.col(f"{key}_of_run")) for key in OF_CELL)
     return filled.with_columns(pl.col("retriever").fill_null(pl.col("run"))).select(*ROWS)
 
@@ -259,7 +259,7 @@ def _check_once(rows: pl.DataFrame) -> None:
         what = "qid {qid}, {retriever}, {ordering}, k {k}, seed {seed}".format(**row)
         who = f" by assessor {row['assessor']}" if row["assessor"] else ""
         raise InputError(
-            again, f"a second score of {what}{who} (the first: {first})", "one for each answer and assessor"
+            again, f"a second score for {what}{who} (the first: {first})", "one score per answer and assessor"
         )
 
 

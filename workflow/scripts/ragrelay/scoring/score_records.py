@@ -63,7 +63,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
             yield from _array_records(path, "\n".join([line, *(other for _, other in lines)]))
         elif not line.lstrip().startswith("{"):
             found = f"{line.strip()[:60]!r}, which is not JSON"
-            raise InputError(f"{path}, line {number}", found, "JSON, or a name that ends in .csv, .tsv or .parquet")
+            raise InputError(f"{path}, line {number}", found, "JSON, or a file name ending in .csv, .tsv or .parquet")
         else:
             yield f"{path}, line {number}", json_record(path, number, line)
 
@@ -72,8 +72,8 @@ def _array_records(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, ob
     try:
         records = DECODER.decode(text)
     except FAULTS as error:
-        raise InputError(path, json_fault(error), "one JSON array of records, or a record a line") from None
+        raise InputError(path, json_fault(error), "one JSON array of records, or one record per line") from None
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise InputError(f"{path}, record {number}", f"JSON {type(record).__name__}", "one JSON object")
+            raise InputError(f"{path}, record {number}", f"a JSON {type(record).__name__}", "one JSON object")
         yield f"{path}, record {number}", record

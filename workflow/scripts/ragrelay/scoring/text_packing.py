@@ -89,7 +89,7 @@ class PackedModel:
             raise InputError(
                 place,
                 f"embeddings of a text that change with its position in a block of {self.rows} rows",
-                "the same bits; the scorer's key 'encoding: single' encodes one text at a time",
+                "identical embeddings; set encoding: single in the scorer's entry to encode one text at a time",
             )
 
     def _rounded(self, length: int) -> int:

@@ -24,7 +24,7 @@ def check_acu(study: CheckedStudy) -> None:
     for name in wanted["claims"]:
         CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
     if isinstance(wanted["prompts"], Mapping) and set(wanted["prompts"]) != set(wanted["generators"]):
-        expected = "templates for the names in acu.generators: " + ", ".join(wanted["generators"])
+        expected = "templates for the generators in acu.generators: " + ", ".join(wanted["generators"])
         raise InputError("config key 'acu.prompts'", "templates for " + ", ".join(wanted["prompts"]), expected)
     for generator in wanted["generators"]:
         for name in prompts_of(wanted, generator):
@@ -44,8 +44,8 @@ def check_acu(study: CheckedStudy) -> None:
         if wanted[key] is not None:
             domains(study.folder / wanted[key])
     if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
-        expected = "key acu.unreliable_sources as well"
-        raise InputError("config key 'acu.reliable_sources'", "a key without effect", expected)
+        expected = "key acu.unreliable_sources too"
+        raise InputError("config key 'acu.reliable_sources'", "a key that has no effect on its own", expected)
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:

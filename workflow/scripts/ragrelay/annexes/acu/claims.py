@@ -53,17 +53,17 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     for place, record in records:
         row = _row(place, record)
         if row["id"] in ids:
-            raise InputError(place, f"id {row['id']!r} again ({ids[row['id']]})", "each id once")
+            raise InputError(place, f"duplicate id {row['id']!r} (first: {ids[row['id']]})", "each id once")
         ids[row["id"]] = place.rpartition(", ")[2]
         claim, where = claims.setdefault(row["claim_id"], (row["claim"], place.rpartition(", ")[2]))
         if claim != row["claim"]:
-            found = f"claim_id {row['claim_id']!r} with a different claim from {where}"
+            found = f"claim_id {row['claim_id']!r} with a claim that differs from the one at {where}"
             raise InputError(place, found, "one claim per claim_id")
         rows.append(row)
     if not rows:
-        raise InputError(origin, "no claim", "at least one row")
+        raise InputError(origin, "no claim", "at least one claim")
     if all(row["evidence_stance"] is None for row in rows):
-        raise InputError(origin, "no evidence_stance", f"at least one row with {one_of(STANCES)}")
+        raise InputError(origin, "no evidence_stance in any row", f"at least one row with {one_of(STANCES)}")
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -80,7 +80,7 @@ def file_records(path: Path) -> Records:
         return _tsv_records(path)
     if path.suffix == ".jsonl":
         return json_records(path)
-    raise InputError(path, f"the ending {path.suffix!r}", one_of(ENDINGS))
+    raise InputError(path, f"the file extension {path.suffix!r}", one_of(ENDINGS))
 
 
 def json_records(path: Path) -> Records:
@@ -99,12 +99,12 @@ def _tsv_records(path: Path) -> Records:
 
 def _check_header(path: Path, names: Sequence[str]) -> None:
     if twice := [name for name in SCHEMA if names.count(name) > 1]:
-        raise InputError(f"{path}, line 1", f"column {twice[0]!r} twice", "each column once")
+        raise InputError(f"{path}, line 1", f"duplicate column {twice[0]!r}", "each column once")
 
 
 def _csv_records(path: Path) -> Records:
     if not path.is_file():
-        raise InputError(path, "no such file", "claims with evidence")
+        raise InputError(path, "no such file", "a file of claims with evidence")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
@@ -112,13 +112,13 @@ def _csv_records(path: Path) -> Records:
             for record in reader:
                 if None in record or None in record.values():
                     raise InputError(
-                        f"{path}, line {reader.line_num}", "more or fewer fields than the header has names", "as many"
+                        f"{path}, line {reader.line_num}", "more or fewer fields than the header", "the same number"
                     )
                 yield f"{path}, line {reader.line_num}", record
     except UnicodeDecodeError as error:
         raise InputError(path, f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}", str(error), "a table with quoted fields") from None
+        raise InputError(f"{path}, line {reader.line_num}", str(error), "correctly quoted CSV fields") from None
 
 
 def _row(place: str, record: Mapping[str, object]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _value(place: str, name: str, value: object, kind: object) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, dict | list):
-        raise InputError(place, f"{name} with JSON {type(value).__name__}", "a single value")
+        raise InputError(place, f"{name} with a JSON {type(value).__name__}", "a single value")
     text = str(value).strip()
     if not text or (name not in REQUIRED and text.lower() in MISSING):
         return None

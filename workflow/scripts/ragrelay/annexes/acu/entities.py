@@ -80,7 +80,7 @@ def _spacy_model(name: str) -> tuple[str, Detector]:
     except (ImportError, OSError):
         place = "config key 'acu.entities'"
         raise InputError(
-            place, f"{name!r}, which is not installed", f"{AUTO}, {CAPITALISED} or a spaCy model"
+            place, f"{name!r}, which is not installed", f"{AUTO}, {CAPITALISED} or an installed spaCy model"
         ) from None
 
     def find(texts: Sequence[str]) -> list[set[str]]:

@@ -63,7 +63,7 @@ def load_claim_template(path: str | Path) -> ClaimTemplate:
             check_part(path, part, data[part], allowed)
     words = data.get("words_with_evidence", [])
     if "words_with_evidence" in data and not _three_words(words):
-        expected = f"a list of three different words, for {', '.join(WORDS)}, in quotes (YAML reads True as no word)"
+        expected = f"three different words for {', '.join(WORDS)}, in quotation marks (YAML reads True as a Boolean)"
         raise InputError(f"{path}, key 'words_with_evidence'", repr(words), expected)
     texts = {part: data[part] for part in (*PARTS, "claimant") if part in data}
     system = data["system"].format() if "system" in data else ""

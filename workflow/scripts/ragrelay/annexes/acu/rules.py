@@ -102,7 +102,7 @@ class Claims:
         with on_terminal():
             if not self.asked_for:
                 expected = "{claims: [...], prompts: [...], generators: [...]}"
-                raise InputError("config key 'acu'", "none", expected)
+                raise InputError("config key 'acu'", "no value", expected)
 
     def results(self, reported: Reported) -> list[str]:
         """Return the page of a claims study, its figures and tables."""

@@ -65,7 +65,7 @@ class Fought(Battle):
         if self.against is not None and self.against not in known:
             raise InputError(f"{place}.against'", repr(self.against), one_of(known, self.against))
         if self.against != ZEROSHOT and len(study.grid.retrievers) < 2:
-            raise InputError("config key 'grid.retrievers'", "one retriever", "two, or against: zeroshot in the battle")
+            raise InputError("config key 'grid.retrievers'", "only one retriever", "at least two, or against: zeroshot")
 
     def met(self, retrievers: Sequence[str], opponent: str) -> list[Pair]:
         """List the pairs that meet.

@@ -66,12 +66,12 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
     for place, record in score_records(path, KEYS, FORMAT):
         for key in ("qid", "first", "second"):
             if record.get(key) in (None, ""):
-                raise InputError(place, f"no {key}, but {', '.join(map(str, record))}", FORMAT)
+                raise InputError(place, f"no key {key}, only {', '.join(map(str, record))}", FORMAT)
         qid = str(record["qid"])
         check_id(place, "qid", qid)
         names = {key: name_of(place, key, record.get(key)) for key in ("first", "second", "generator", "ordering")}
         if names["first"] == names["second"]:
-            raise InputError(place, f"{names['first']!r} as first and second", "two different retrievers")
+            raise InputError(place, f"{names['first']!r} as both first and second", "two different retrievers")
         numbers = [whole_number(place, key, record.get(key)) for key in ("k", "seed")]
         assessor = " ".join(str(record.get("assessor") or "").split())
         texts = [None if record.get(key) in (None, "") else str(record[key]) for key in KEYS[-2:]]
@@ -86,7 +86,7 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
 
 def _vote(place: str, record: Mapping[str, object], names: Mapping[str, str | None]) -> str | None:
     if "vote" not in record:
-        raise InputError(place, f"no vote, but {', '.join(map(str, record))}", FORMAT)
+        raise InputError(place, f"no vote, only {', '.join(map(str, record))}", FORMAT)
     said = str(record["vote"] if record["vote"] is not None else "").strip()
     if not said:
         return None
@@ -150,12 +150,12 @@ def read_vote_file(
         {"what": CHANGED, "count": known.height - kept.height},
     ]
     if kept.is_empty():
-        found = f"no vote on two answers of {generator} that meet"
-        raise InputError(path, found, "qids, retrievers and cells of the study: " + one_of(sorted({*sum(pairs, ())})))
+        found = f"no vote on two answers of {generator} that are compared"
+        raise InputError(path, found, "the study's qids, cells and retrievers: " + one_of(sorted({*sum(pairs, ())})))
     by = [*KEY, "is_first", "assessor"]
     for row in kept.filter(kept.select(by).is_duplicated()).head(1).iter_rows(named=True):
         found = f"a second vote on qid {row['qid']}, {row['first']} first, {row['second']} second"
-        raise InputError(row["place"], found, "one for each assessor and order")
+        raise InputError(row["place"], found, "one vote per assessor and order")
     return _votes(kept), counts
 
 
@@ -185,5 +185,5 @@ def _filled(rows: pl.DataFrame, grid: Mapping[str, Sequence[object]]) -> pl.Data
     )  # fmt: skip
     for key, name in (("generator", "generators"), ("k", "ks")):
         for place in filled.filter(pl.col(key).is_null())["place"].head(1):
-            raise InputError(place, f"no {key}", f"key {key}: {one_of(map(str, grid[name]))}")
+            raise InputError(place, f"no {key}", f"key {key} with {one_of(map(str, grid[name]))}")
     return filled

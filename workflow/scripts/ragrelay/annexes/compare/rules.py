@@ -51,7 +51,7 @@ class Comparison:
         with on_terminal():
             if not self.folders:
                 expected = "{before: <study>, after: <study>}; after can be a list of studies"
-                raise InputError("config key 'compare'", "none", expected)
+                raise InputError("config key 'compare'", "no value", expected)
             for place, (name, folder) in enumerate(zip(self.names, self.folders, strict=True)):
                 key = f"after.{place - 1}" if self.listed else "after"
                 if folder != "<results>":

@@ -83,7 +83,7 @@ def open_study(folder: str | Path) -> Finished:
     provenance = read_whole(path, Path(folder).name, read_json)
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
-        raise InputError(path, "no configuration", f"a complete file; rm {path}, then run the study's command again")
+        raise InputError(path, "no configuration", f"a complete file; run rm {path}, then the study's command again")
     told = path.with_name("facts.json")
     facts = read_whole(told, Path(folder).name, read_json) if told.is_file() else {}
     return Finished(str(config["study"]), Path(folder), provenance, facts)
@@ -101,7 +101,9 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
         raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
     if at_work(folder):
         found = f"'{name}', where a run of Snakemake is in progress or was killed"
-        raise InputError(key, found, "a finished study; run its command again (first --unlock if nothing runs)")
+        raise InputError(
+            key, found, "a finished study; run its command again (first with --unlock if nothing is running)"
+        )
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
@@ -122,8 +124,8 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
     if not matches:
         raise InputError(
             f"grid.{section} of {before.name} and {after.name}",
-            f"nothing in common: {first} and {second}",
-            f"a name in both, or config key 'compare.pairs.{section}'",
+            f"no name in common: {first} and {second}",
+            f"a name that both have, or config key 'compare.pairs.{section}'",
         )
     return matches
 
@@ -173,8 +175,8 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
     common = sorted((grade for grade in labels if grade in labels_after), key=lambda grade: labels[grade])
     for grade in common:
         if labels[grade] != labels_after[grade]:
-            found = f"grade {grade} from label {labels[grade]} and from {labels_after[grade]}"
-            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
+            found = f"grade {grade} beginning at label {labels[grade]} and at {labels_after[grade]}"
+            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label in both studies")
     return common
 
 

@@ -95,13 +95,13 @@ def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: 
     retrievers = matched(before, after, "retrievers", pairs)
     queries = paired_queries(before, after, pair, retrievers)
     if queries["difference"].is_null().all():
-        raise InputError(f"{pair.title} of {before.name} and {after.name}", "no shared query and cell", "at least one")
+        raise InputError(f"{pair.title} of {before.name} and {after.name}", "no common query and cell", "at least one")
     folders = [study.folder / name for study, name in zip((before, after), pair.dataset, strict=True)]
     gold = before.config["scorers"][pair.scorer[0]].get("references", "judged") == "gold"
     changed = changed_queries(folders, gold)
     queries = queries.filter(~pl.col("qid").is_in(list(set().union(*changed.values()))))
     if queries["difference"].is_null().all():
-        expected = "at least one query with the same text and judgements in both, to test a change"
+        expected = "at least one query that has the same text and judgements in both"
         raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _changes(changed), expected)
     grades = common_references(before, after, pair)
     left_out = without_counterpart(before, after, retrievers)

@@ -46,7 +46,7 @@ def view_changed_answers(
     if len(lacking):
         check_refused(lacking["prompt_id"], receipts)
         found = f"no answer to {len(lacking)} of {len(keys)} prompts with changed contexts"
-        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_changed_answers")
+        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_changed_answers")
     asked = prompts.filter(fits).select(*KEY, "docnos", "prompt_id")
     rows = asked.join(of_seeds, how="cross", maintain_order="left_right")
     viewed = rows.join(stored, on=STORE_KEY, how="left", maintain_order="left")

@@ -142,7 +142,7 @@ class Intervention(Kind):
             expected = one_of(grid.orderings, self.ordering) + " in grid.orderings"
             raise InputError(f"{place}.ordering'", repr(self.ordering), expected)
         if not self.depths(grid.k, grid.orderings):
-            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "an ordering that some k has")
+            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "one that some k can have")
         for name in grid.datasets:
             lowest = min(study.config["datasets"][name]["references"].values())
             if self.max_label >= lowest:

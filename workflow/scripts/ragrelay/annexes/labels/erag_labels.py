@@ -71,7 +71,7 @@ def label_passages(
     scores = pl.concat([pl.DataFrame(schema=_ANSWER), *frames])
     for qid, score in scores.filter(pl.col("score") > 1 + ROUNDING).select("qid", "score").head(1).iter_rows():
         above = f"{score:.4g} for an answer to query {qid}"
-        raise InputError(f"scorer of kind {scorer['kind']}", above, "scores from 0 to 1, as labels need")
+        raise InputError(f"scorer of kind {scorer['kind']}", above, "scores from 0 to 1, which labels require")
     return _over_seeds(scores)
 
 

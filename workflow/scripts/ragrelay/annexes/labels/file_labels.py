@@ -69,10 +69,10 @@ def read_labels(path: Path) -> pl.DataFrame:
         if frame[name].null_count():
             raise InputError(f"{path}, column {name}", "a null", "a value in each row")
     if not frame.schema["label"].is_numeric():
-        raise InputError(f"{path}, column label", str(frame.schema["label"]), "whole numbers")
+        raise InputError(f"{path}, column label", str(frame.schema["label"]), "a column of whole numbers")
     for name in ("qid", "docno"):
         if not (frame.schema[name] == pl.String or frame.schema[name].is_integer()):
-            raise InputError(f"{path}, column {name}", str(frame.schema[name]), "texts or whole numbers")
+            raise InputError(f"{path}, column {name}", str(frame.schema[name]), "a column of strings or whole numbers")
     frame = frame.select(pl.col("qid", "docno").cast(pl.String), pl.col("label").cast(pl.Float64))
     for name in ("qid", "docno"):
         for value in frame[name].unique(maintain_order=True):
@@ -81,5 +81,5 @@ def read_labels(path: Path) -> pl.DataFrame:
     for row, label in frame.with_row_index("row", 1).filter(~whole).select("row", "label").head(1).iter_rows():
         raise InputError(f"{path}, row {row}, column label", str(label), f"whole numbers below {BEYOND:,d}")
     if (again := frame.filter(frame.select("qid", "docno").is_duplicated())).height:
-        raise InputError(path, f"qid {again['qid'][0]!r} with docno {again['docno'][0]!r} again", "each pair once")
+        raise InputError(path, f"duplicate qid {again['qid'][0]!r}, docno {again['docno'][0]!r}", "each pair once")
     return frame.with_columns(pl.col("label").cast(pl.Int64))

@@ -76,7 +76,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
             pages.setdefault(name, set()).update(_titles(f"{path}, line {line_number}", record))
     if not pages:
         raise InputError(
-            path, f"{n_others} records, none for a query of the dataset", "the ids or texts of the dataset's queries"
+            path, f"{n_others} records, none for a query of the dataset", "ids or texts of the dataset's queries"
         )
     log.info("%s: pages for %d of %d queries; %d other records", path, len(pages), queries.height, n_others)
     return pages
@@ -86,7 +86,7 @@ def _titles(place: str, record: Mapping[str, Any]) -> Iterable[str]:
     try:
         return [_title(page["title"]) for output in record["output"] for page in output.get("provenance") or []]
     except (KeyError, TypeError, AttributeError):
-        raise InputError(place, "another record", "output with provenance that has a title, as in KILT") from None
+        raise InputError(place, "a record in another format", "output with titles in provenance, as in KILT") from None
 
 
 def _title(title: str) -> str:

@@ -63,7 +63,7 @@ def measure_labels(
             raise InputError("measure", repr(measure), one_of(PAPER_NAMES, measure))
     below = labels.filter(pl.col("label") < 0)["label"]
     if len(below) and not (how and how.signed):
-        raise InputError("labels", str(below[0]), "no label below 0")
+        raise InputError("labels", str(below[0]), "labels of at least 0")
     ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
     graded = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
     ranked = ranked.join(graded, on=["qid", "docno"], how="left", maintain_order="left")

@@ -213,7 +213,7 @@ class Labels:
             with on_terminal():
                 if not self.names:
                     expected = one_of(self.study.config["annotations"])
-                    raise InputError("config key 'grid.annotations'", "none", expected)
+                    raise InputError("config key 'grid.annotations'", "no value", expected)
             return self.study.grid_paths(pattern)
 
         return paths

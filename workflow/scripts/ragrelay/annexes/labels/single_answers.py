@@ -48,5 +48,5 @@ def view_single_answers(
     if len(missing):
         check_refused(missing["prompt_id"], receipts)
         found = f"no answer to {len(missing)} of {len(answers)} prompts with one passage"
-        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_single_answers")
+        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_single_answers")
     return answers.sort(*PASSAGE, "seed").select(*COLUMNS)

@@ -27,10 +27,10 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
         expected = f"at most context_depth = {config['context_depth']}"
         raise InputError("config key 'annotation_depth'", str(depth), expected)
     if not label_cutoffs(grid["k"], depth):
-        expected = f"a k from 2 to annotation_depth = {depth}, as grid.annotations needs"
+        expected = f"a k from 2 to annotation_depth = {depth}, which grid.annotations requires"
         raise InputError("config key 'grid.k'", ", ".join(map(str, grid["k"])), expected)
     if DESCENDING not in grid["orderings"]:
-        found, expected = ", ".join(grid["orderings"]), f"also {DESCENDING}, as grid.annotations needs"
+        found, expected = ", ".join(grid["orderings"]), f"{DESCENDING} too, which grid.annotations requires"
         raise InputError("config key 'grid.orderings'", found, expected)
 
 
@@ -60,5 +60,5 @@ def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, An
         )
         raise InputError("config key 'agreement.people'", repr(name), expected)
     if agreement["random_sample"] and name is None:
-        found = "true without agreement.people"
-        raise InputError("config key 'agreement.random_sample'", found, "the source of human labels")
+        found = "true, but no agreement.people"
+        raise InputError("config key 'agreement.random_sample'", found, "agreement.people, a source of human labels")

@@ -29,10 +29,10 @@ class MeasureComparison(Annex):
             raise InputError(f"{PLACE}'", "a single measure in grid.measures", "two or more")
         ranked = [name for name in grid.retrievers if study.config["retrievers"][name]["kind"] not in NOT_RELAYED]
         if len(ranked) < 2:
-            found = f"{len(ranked)} such retriever{'' if len(ranked) == 1 else 's'} in grid.retrievers"
-            raise InputError(f"{PLACE}'", found, "two or more that rank passages without the judgements")
+            found = f"{len(ranked)} comparable retriever{'' if len(ranked) == 1 else 's'} in grid.retrievers"
+            raise InputError(f"{PLACE}'", found, "two or more that rank passages without using the judgements")
         if settings.declared not in (None, *grid.measures):
-            expected = f"one of {', '.join(grid.measures)}, as in grid.measures"
+            expected = f"a measure from grid.measures: {', '.join(grid.measures)}"
             raise InputError(f"{PLACE}.declared'", repr(settings.declared), expected)
 
     def page_params(self, study: CheckedStudy) -> object:

@@ -332,8 +332,8 @@ def open_results(folder: str | Path) -> Results:
     """
     results = Results(folder)
     if not results.tables():
-        missing = "no table of a study" if results.folder.is_dir() else "no folder"
-        raise InputError(folder, missing, "that of a study's results, results/<study>")
+        missing = "no table of a study's results" if results.folder.is_dir() else "no folder"
+        raise InputError(folder, missing, "the folder of a study's results, results/<study>")
     return results
 
 

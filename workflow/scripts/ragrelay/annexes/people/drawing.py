@@ -102,7 +102,7 @@ def _queue(cell: pl.DataFrame, seed: int) -> list[dict[str, object]]:
 def _check_probabilities(rows: pl.DataFrame) -> None:
     several = rows.group_by(SYSTEM).agg(pl.col("probability").drop_nulls().n_unique(), pl.col("place").first())
     for place in several.filter(pl.col("probability") > 1)["place"].head(1):
-        expected = "one probability per cell, as to_score draws answers, or answers that you drew yourself"
+        expected = "one probability per cell, as in files from to_score"
         raise InputError(place, "different probabilities for scores in one cell", expected)
 
 

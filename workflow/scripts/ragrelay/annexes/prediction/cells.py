@@ -67,7 +67,7 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
     Raises InputError if there is none because all answers with passages are missing.
     """
     if not orderings:
-        raise InputError("answers with passages", "none that has a score", "at least one")
+        raise InputError("answers with passages", "none with a score", "at least one")
     return DESCENDING if DESCENDING in orderings else orderings[0]
 
 

@@ -53,7 +53,7 @@ def check_prediction(study: CheckedStudy) -> None:
         if kind.judges() or kind.from_file:
             raise InputError(place, repr(name), "a scorer that compares two texts, without a judge")
         if START + name == ConsistencyF1.base:
-            raise InputError(place, repr(name), f"another name, since {ConsistencyF1.base} is a predictor already")
+            raise InputError(place, repr(name), f"another name, because {ConsistencyF1.base} is already a predictor")
     for dataset in grid.datasets:
         if path := quality_file(settings, dataset):
             read_quality(study.folder / path)

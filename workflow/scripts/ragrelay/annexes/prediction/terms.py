@@ -109,7 +109,7 @@ def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]
         check_hashes(folder, whole=False)
         totals = json.loads((folder / "totals.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError) as error:
-        expected = f"intact word statistics; delete that folder and {receipt}, then run again"
+        expected = f"intact word statistics; delete the folder and {receipt}, then run the command again"
         raise InputError(folder, f"damaged or missing files ({error})", expected) from None
     known = pl.Series("word", sorted(set(wanted)), dtype=pl.String)
     words = pl.scan_parquet(folder / "words.parquet").filter(pl.col("word").is_in(known.implode())).collect()

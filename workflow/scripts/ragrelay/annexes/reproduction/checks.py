@@ -48,7 +48,7 @@ def check_published(study: CheckedStudy) -> None:
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, present) in needed.items():
         if kind in tables and not present:
-            raise InputError(f"{PLACE}.{kind}'", "a table that nothing in this study matches", f"config key '{key}'")
+            raise InputError(f"{PLACE}.{kind}'", "a table that matches nothing in this study", f"config key '{key}'")
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
@@ -57,7 +57,7 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     annotations, measures = (study.config["grid"][key] for key in ("annotations", "annotation_measures"))
     if entry is None:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
-        raise InputError(PLACE + "'", "none", expected)
+        raise InputError(PLACE + "'", "no value", expected)
     known: dict[str, dict[str, Sequence[object]]] = {
         "utility": {"dataset": grid.datasets, "retriever": grid.retrievers, "ordering": grid.orderings,
                     "k": grid.k},
@@ -79,5 +79,5 @@ def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     }
     if not any(by_kind.values()):
         tables = ", ".join(str(entry[kind]) for kind in by_kind)
-        raise InputError(PLACE + "'", f"nothing from this study in {tables}", "the grid's names, maybe by 'names'")
+        raise InputError(PLACE + "'", f"nothing from this study in {tables}", "the grid's names (map them in 'names')")
     return by_kind

@@ -85,23 +85,23 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     columns = head[1]
     missing = [name for name in layout.required if name not in columns]
     if missing:
-        raise InputError(f"{path}, line {head[0]}", f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
+        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"also {', '.join(missing)}")
     for name, times in Counter(columns).items():
         if times > 1:
-            raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
+            raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "each column once")
     types = {name: converter for name, converter in {**layout.required, **layout.optional}.items() if name in columns}
     by_key: dict[tuple[object, ...], Row] = {}
     for number, cells in rows:
         place = f"{path}, line {number}"
         if len(cells) != len(columns):
-            raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one for each column")
+            raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one per column")
         given = {name: cells[columns.index(name)] for name in types}
         row = {name: _value(place, name, given[name], converter, layout) for name, converter in types.items()}
         row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}
         key = tuple(row[name] for name in layout.keys)
         if key in by_key:
             keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
-            raise InputError(place, f"a second row for {keys}", "one row for these names")
+            raise InputError(place, f"a second row for {keys}", "one row for each combination of names")
         by_key[key] = row
     return list(by_key.values())
 

@@ -42,15 +42,15 @@ class Rounds(Annex):
         ]
         for key, value, values in of_grid:
             if value is not None and value not in values:
-                raise InputError(f"{PLACE}{key}'", repr(value), f"one of {', '.join(map(str, values))}, as in the grid")
+                raise InputError(f"{PLACE}{key}'", repr(value), f"one of {', '.join(map(str, values))} from the grid")
         if is_subtopic_measure(measure := given.measure or grid.measures[0]):
             raise InputError(f"{PLACE}measure'", f"{measure!r}, a measure of subtopics", "a measure of judged passages")
         if given.ordering is None and grid.orderings[0] not in ORDERINGS:
-            raise InputError(f"{PLACE}ordering'", "none, and a permutation first in the grid", one_of(ORDERINGS))
+            raise InputError(f"{PLACE}ordering'", "no value, but a permutation first in the grid", one_of(ORDERINGS))
         if given.reference in given.retrievers:
-            raise InputError(f"{PLACE}retrievers'", f"{given.reference!r}, the reference", "other retrievers")
+            raise InputError(f"{PLACE}retrievers'", f"{given.reference!r}, the reference itself", "other retrievers")
         if (given.next_query == "ask") != (given.query_prompt is not None):
-            expected = "a template" if given.query_prompt is None else "it only with next_query: ask"
+            expected = "a template" if given.query_prompt is None else "this key only with next_query: ask"
             raise InputError(f"{PLACE}query_prompt'", repr(given.query_prompt or "none"), expected)
         if given.query_prompt is not None:
             from ragrelay.prompting.templates import load_template

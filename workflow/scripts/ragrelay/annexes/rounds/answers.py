@@ -36,7 +36,7 @@ def view_round_answers(
     lacking = keys.filter(~over).join(stored, on=KEY, how="anti")
     if len(lacking):
         found = f"no answer to {len(lacking)} of {len(keys)} prompts of a round"
-        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_round_answers")
+        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_round_answers")
     viewed = prompts.select(*STATE, "docnos", "prompt_id").join(stored, on=KEY, how="left", maintain_order="left")
     count = viewed.filter(over).height
     left_out = [{"what": OVER_WINDOW, "count": count}] if count else []

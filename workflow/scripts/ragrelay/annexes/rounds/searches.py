@@ -76,7 +76,7 @@ def search_round(
     texts = _texts(searching.collection, known, ranked.values(), 2 * k + 20)
     if lacking := sorted(known - texts.keys()):
         raise InputError(
-            "passages shown in the previous round", f"no text of {lacking[0]!r}", "texts in the collection"
+            "passages shown in the previous round", f"no text for {lacking[0]!r}", "the text of each in the collection"
         )
     rows, ranking = [], list[tuple[str, str, int]]()
     copies = NearCopies(near_copy)

@@ -35,6 +35,6 @@ def check_rounds(
         place, found, expected = next(iter(refused.values())).parts
         raise InputError(
             "config key 'rounds'", f"k × rounds = {passages} passages, which may not fit: {place} has {found}",
-            f"{expected}; fewer rounds or a smaller k",
+            f"{expected}; use fewer rounds or a smaller k"
         )  # fmt: skip
     return {"passages": passages, "window": window}

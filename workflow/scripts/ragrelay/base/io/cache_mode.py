@@ -22,5 +22,5 @@ def check_writable(missing: str, folder: Path) -> None:
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
         raise InputError(
-            "config key 'cache_mode'", found, "a cache with everything that the study needs, or read-write"
+            "config key 'cache_mode'", found, "a cache that contains everything the study needs, or read-write"
         )

@@ -54,11 +54,11 @@ def check_id(place: str, name: str, value: str) -> None:
     if value.isascii() and value.isprintable() and value and " " not in value:
         return
     if not value or any(character.isspace() for character in value):
-        raise InputError(place, f"{name} {value!r}", f"a {name} without blanks, as TREC files require")
+        raise InputError(place, f"{name} {value!r}", f"a {name} without whitespace, as TREC files require")
     for number, character in enumerate(value, start=1):
         if not is_seen(character):
             found = f"{name} {value!r}, whose character {number} is U+{ord(character):04X}"
-            raise InputError(place, found, f"a {name} of visible characters")
+            raise InputError(place, found, f"a {name} with only visible characters")
 
 
 def is_seen(text: str) -> bool:

@@ -153,7 +153,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
         try:
             write_text(whole.decode("utf-8"), entry)
         except OSError as error:
-            place, expected = "config key 'cache_dir'", "a folder that can be written to"
+            place, expected = "config key 'cache_dir'", "a writable folder"
             raise InputError(place, f"{cache_dir} ({error.strerror})", expected) from None
     return digest
 

@@ -32,7 +32,7 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
         what = f"a {type(value).__name__}"
-    raise InputError(place, f"{path}, which is not a JSON object but {what}", expected)
+    raise InputError(place, f"{path}, which contains {what} instead of a JSON object", expected)
 
 
 def read_json(path: str | Path) -> Any:
@@ -49,13 +49,13 @@ def json_record(path: Path, number: int, line: str, halves: bool = False) -> dic
         record = DECODER.decode(line)
         half = not halves and "\\ud" in line.lower() and not _is_text(record)
     except _KeyTwiceError as twice:
-        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
+        raise InputError(f"{path}, line {number}", f"duplicate key {twice.args[0]!r}", "each key once") from None
     except FAULTS as error:
         raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
     if half:
         raise InputError(f"{path}, line {number}", "an unpaired surrogate", "text that UTF-8 can encode")
     if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+        raise InputError(f"{path}, line {number}", f"a JSON {type(record).__name__}", "one JSON object")
     return record
 
 

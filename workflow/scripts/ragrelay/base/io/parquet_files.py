@@ -79,9 +79,9 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
         raise InputError(path, f"no column {', '.join(missing)}", expected)
     for name, values in zip(names, columns, strict=True):
         if names.count(name) > 1:
-            raise InputError(path, f"column {name!r} twice", "each column once")
+            raise InputError(path, f"duplicate column {name!r}", "each column once")
         if not _plain(values.type):
-            plain = "texts, numbers or truth values, or lists or records of these"
+            plain = "strings, numbers or Booleans, or lists or records of these"
             raise InputError(f"{path}, column {name}", f"values of type {values.type}", plain)
     return pl.DataFrame([pl.Series(name, values) for name, values in zip(names, columns, strict=True)])
 
@@ -106,5 +106,5 @@ def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
     except FAULTS as error:
         missing = isinstance(error, FileNotFoundError)
         found = "no such file" if missing else f"a damaged file ({fault(error)})"
-        mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
+        mend = f"run the command of study {study} again" + ("" if missing else f", after rm {path}")
         raise InputError(path, found, f"a complete file; {mend}") from None

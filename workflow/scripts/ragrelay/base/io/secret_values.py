@@ -10,11 +10,11 @@ from urllib.parse import unquote
 
 from ragrelay.base.errors import InputError
 
-IN_VARIABLE = "api_key_env names the variable that has it"
-WITHOUT = "an address without it; api_key_env names the variable with an endpoint's key"
+IN_VARIABLE = "name the environment variable that holds it in api_key_env"
+WITHOUT = "an address without it; name the environment variable that holds the key in api_key_env"
 # Each pattern is anchored at the start of a run or word and tries only its first mark, so that searching is linear.
 SECRETS = {
-    r"\bhf_[A-Za-z0-9]{20,}": ("an access token", "no token here; put it in the environment variable HF_TOKEN"),
+    r"\bhf_[A-Za-z0-9]{20,}": ("an access token", "no token here; set the environment variable HF_TOKEN instead"),
     # OpenAI, Anthropic, OpenRouter, Stripe and others. Ordinary names that begin like this have shorter words.
     r"(?<![\w-])(?>[\w-]*?\b(?:sk|rk|pk|gsk|pplx|xai|nvapi|tgp|fw|glpat|npm|dop)[-_])"
     r"[\w-]*?(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
@@ -55,7 +55,10 @@ def check_no_secret(value: object, key: str = "") -> None:
         # Elsewhere, short or hexadecimal keys pass as ordinary text. A variable's name doesn't look like one.
         is_variable = re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+|.{,15}", value, re.DOTALL)
         if key.endswith(f".{VARIABLE_KEY}") and not is_variable:
-            secret = secret or ("what looks like the key itself", "the name of the variable that has the key")
+            secret = secret or (
+                "what looks like the key itself",
+                "the name of the environment variable that holds the key",
+            )
         if secret:
             raise InputError(f"config key {key!r}", *secret)
 
@@ -66,7 +69,7 @@ def secret_in(text: str) -> tuple[str, str] | None:
         if re.search(pattern, text):
             return secret
     if any(map(_is_random, RANDOM.findall(text))):
-        return "a long random text, which looks like a key", f"no key here; {IN_VARIABLE}"
+        return "a long random string, which looks like a key", f"no key here; {IN_VARIABLE}"
     return None
 
 

@@ -74,10 +74,10 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         columns = columns or len(fields)
         if len(fields) != columns:
             expected = (
-                f"{columns} as in the header; a field with a tab or a line end needs CSV, since TSV has no quoting"
+                f"{columns}, as in the header; for fields with tabs or line ends, use CSV, because TSV has no quoting"
             )
             raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
         if quoted := next(filter(_QUOTED.fullmatch, fields), None):
-            expected = "a TSV without quoting (its quotation marks belong to the text), or the table as CSV"
+            expected = "TSV without quoting (quotation marks are part of the text), or a CSV file"
             raise InputError(f"{path}, line {number}", f"the field {quoted[:80]} quoted as in CSV", expected)
         yield number, fields

@@ -30,7 +30,7 @@ class _Loader(yaml.CSafeLoader):
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
                 line = key.start_mark.line + 1
                 if before := seen.get((key.tag, key.value)):
-                    found = f"key {key.value!r} again (line {before})"
+                    found = f"duplicate key {key.value!r} (first on line {before})"
                     raise InputError(f"{self.path}, line {line}", found, "each key once")
                 seen[key.tag, key.value] = line
         super().flatten_mapping(node)
@@ -59,9 +59,9 @@ def _check_events(path: str | Path, content: bytes) -> None:
         if isinstance(event, yaml.AliasEvent):
             values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent) and event.implicit[0] and UNLIKE.fullmatch(event.value):
-            found = f"{event.value}, which is {yaml.safe_load(event.value)} in YAML"
+            found = f"{event.value}, which YAML reads as {yaml.safe_load(event.value)}"
             mark: Any = event.start_mark
-            raise InputError(f"{path}, line {mark.line + 1}", found, "a decimal number, or a text in quotation marks")
+            raise InputError(f"{path}, line {mark.line + 1}", found, "a decimal number, or text in quotation marks")
         elif isinstance(event, yaml.CollectionStartEvent):
             sizes[event.anchor] = MOST_VALUES  # too many if it contains itself
             opened.append((event.anchor, values))
@@ -69,5 +69,5 @@ def _check_events(path: str | Path, content: bytes) -> None:
             anchor, before = opened.pop()
             sizes[anchor] = values - before
         if values > MOST_VALUES or len(opened) > MOST_DEEP:
-            found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, counting each use of an anchor"
+            found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels of nesting (each use of an anchor counts)"
             raise InputError(path, found, "a mapping without nested anchors")

@@ -120,10 +120,10 @@ def _convert(
     # For unproven architectures, transformers silently drops tensors that it doesn't know.
     if header.architecture not in PROVEN and len(header.types) > len(state):
         found = f"{len(header.types)} tensors in {source}, of which transformers reads {len(state)}"
-        raise InputError(place, found, "a file whose tensors transformers can all read, or the model's own folder")
+        raise InputError(place, found, "a file whose tensors transformers can all read, or the original model's folder")
     if not_finite := [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]:
         raise InputError(
-            place, f"tensor {not_finite[0]} of {source} with values that are not numbers", "finite weights"
+            place, f"tensor {not_finite[0]} of {source} with values that are not finite numbers", "finite weights"
         )
     config = model.config
     for name in ("quantization_config", "_name_or_path"):

@@ -99,11 +99,11 @@ def gguf_header(path: Path) -> GgufHeader:
 def _header(path: Path, size: int, _: int) -> GgufHeader:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise InputError(f"model {path}", "another format", COMPLETE)
+            raise InputError(f"model {path}", "a file in another format", COMPLETE)
         try:
             (version,) = _numbers(file, "I", 1)
             if version not in VERSIONS:
-                raise InputError(f"model {path}", f"version {version} of GGUF", f"version {VERSIONS[-1]}")
+                raise InputError(f"model {path}", f"GGUF version {version}", f"version {VERSIONS[-1]}")
             tensors, pairs = _numbers(file, "Q", 2)
             values = {_text(file): _value(file) for _ in range(pairs)}
             places = [_tensor(file) for _ in range(tensors)]
@@ -121,7 +121,7 @@ def _header(path: Path, size: int, _: int) -> GgufHeader:
 def _bytes(path: Path, name: str, kind: int, shape: tuple[int, ...]) -> int:
     if kind not in TENSOR_TYPES:
         expected = f"one of ggml's types up to {max(TENSOR_TYPES)}"
-        raise InputError(f"model {path}", f"tensor {name} of the unknown type {kind}", expected)
+        raise InputError(f"model {path}", f"tensor {name} of unknown type {kind}", expected)
     _, items, width = TENSOR_TYPES[kind]
     return math.prod(shape) // items * width
 

@@ -50,11 +50,11 @@ def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool
     ``tokenizer``: whether the file's own tokenizer is used. For architectures not in PROVEN, only the factors and
     scalings of rotary positions are checked.
     """
-    lost = "a file without it, since a conversion would lose it, or the model's own folder"
+    lost = "a file without it, because a conversion would lose it, or the original model's folder"
     if found := _lost_key(header) or _lost_tensor(header):
         raise InputError(place, f"{found} of {path}", lost)
     if tokenizer and (found := _lost_of_tokenizer(header)):
-        raise InputError(place, f"{found} of {path}", "one that a conversion can carry over, or key tokenizer")
+        raise InputError(place, f"{found} of {path}", "a tokenizer that a conversion can preserve, or key tokenizer")
 
 
 def adds_bos(header: GgufHeader) -> bool:

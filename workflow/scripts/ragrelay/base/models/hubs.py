@@ -28,7 +28,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
     files = [inside] if inside else DESCRIPTIONS
     cached = [try_to_load_from_cache(repository, file, revision=revision) for file in files]
     if not any(isinstance(path, str) for path in cached):
-        raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
+        raise InputError(place, f"no files of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
@@ -87,7 +87,7 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
             choice = {"allow_patterns": [inside]}
         folder = Path(snapshot_download(repository, revision=revision, **choice))
         if inside and not (folder / inside).is_file():
-            raise InputError(place, f"no {inside} in {repository}", "a file of this repository")
+            raise InputError(place, f"no {inside} in {repository}", "a file in this repository")
         return folder / inside
     except OSError as error:
         found = f"{name!r} unavailable ({' '.join(str(error).split())[:80]} …)"

@@ -60,7 +60,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            raise InputError(f"model {model!r}", "no installed package", f"pip install {model}")
+            raise InputError(f"model {model!r}", "no installed package", f"the package: pip install {model}")
         return str(Path(spec.origin).parent / inside)
     return str(folder / model) if is_local(model, folder) else model
 
@@ -115,7 +115,7 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
     described = model_config(place, model, folder)
     available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
     if layer > available:
-        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, the model's last")
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available} (the model's last)")
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
@@ -128,14 +128,14 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
     window = generator.get("max_model_len", known)
     allowed = os.environ.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "0").lower() in ("1", "true")
     if known is not None and window > known and not allowed:
-        found = f"{window}, while {generator['model']} has {known} positions"
+        found = f"{window}, but {generator['model']} has only {known} positions"
         raise InputError(f"{place}.max_model_len'", found, f"at most {known}")
     if window is not None and generator["max_tokens"] >= window:
-        found = f"{generator['max_tokens']}, which leaves a window of {window} tokens no room for a prompt"
+        found = f"{generator['max_tokens']}, which leaves no room for a prompt in the window of {window} tokens"
         raise InputError(f"{place}.max_tokens'", found, f"less than {window}")
     room = None if window is None else window - generator["max_tokens"]
     if room is not None and generator.get("thought", 0) >= room:
-        found = f"{generator['thought']}, which leaves a window of {window} tokens no room for a prompt"
+        found = f"{generator['thought']}, which leaves no room for a prompt in the window of {window} tokens"
         raise InputError(f"{place}.thinking.budget'", found, f"less than {room}, the window minus max_tokens")
 
 

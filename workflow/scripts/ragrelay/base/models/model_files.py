@@ -75,7 +75,7 @@ def check_safetensors(place: str, path: Path) -> None:
         except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
             raise InputError(place, f"{path}, which is not a safetensors file ({size} bytes)", WHOLE) from None
     if size != expected_size:
-        raise InputError(place, f"{path} of {size} bytes, but its header needs {expected_size}", WHOLE)
+        raise InputError(place, f"{path} with {size} bytes, but its header needs {expected_size}", WHOLE)
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
@@ -99,7 +99,7 @@ def check_tokenizer_json(path: Path) -> None:
     """Raise InputError unless a ``tokenizer.json`` contains a JSON object with the key ``model``."""
     place = f"model {path.parent}"
     if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
-        raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the tokenizers library")
+        raise InputError(path, "no mapping under key 'model'", "a tokenizer.json file of the tokenizers library")
 
 
 def check_chat_template(place: str, folder: Path) -> None:
@@ -107,7 +107,7 @@ def check_chat_template(place: str, folder: Path) -> None:
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
-                place, f"no chat template in {folder}", "key tokenizer, with one that has it, or chat: false"
+                place, f"no chat template in {folder}", "key tokenizer with a tokenizer that has one, or chat: false"
             )
         return
     if (folder / "tekken.json").is_file() or (folder / "chat_template.jinja").is_file():
@@ -122,9 +122,9 @@ def check_chat_template(place: str, folder: Path) -> None:
     expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
     found = f"no chat template in {folder}"
     if named:
-        found = f"the chat templates {', '.join(named)} in {folder}, and none named default"
+        found = f"the chat templates {', '.join(named)} in {folder}, but none named default"
     elif (folder / "chat_template.json").is_file():
-        found += " but chat_template.json, which image processors read and tokenizers don't"
+        found += " except chat_template.json, which only image processors read"
     raise InputError(place, found, expected)
 
 
@@ -141,7 +141,7 @@ def added_tokens(folder: Path) -> dict[str, bool]:
     try:
         tokens = {str(token["content"]): bool(token["special"]) for token in listed}
     except (KeyError, TypeError):
-        raise InputError(path, "added tokens without content or special", WHOLE) from None
+        raise InputError(path, "added tokens without keys content and special", WHOLE) from None
     described = _tokenizer_config(folder).get("added_tokens_decoder")
     for token in described.values() if isinstance(described, dict) else ():
         if isinstance(token, dict) and "content" in token:
@@ -181,9 +181,9 @@ def check_model_type(place: str, path: Path, described: Mapping[str, object], ow
     if kind is None or (own_code and described.get("auto_map")):
         return
     if not isinstance(kind, str) or not _listed(kind, MODEL_TYPES):
-        expected = "a model type that this version of transformers or vLLM knows"
+        expected = "a model type that this version of transformers or vLLM supports"
         if described.get("auto_map"):
-            expected += ", or, for a generator, trust_remote_code: true, since the model has its own code"
+            expected += ", or, for a generator, trust_remote_code: true, because the model comes with its own code"
         raise InputError(place, f"model_type {kind!r} in {path}", expected)
 
 
@@ -194,15 +194,15 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
     """
     header = gguf_header(path)
     if header.values.get("general.type", "model") != "model":
-        raise InputError(place, f"{path}, a GGUF file of type {header.values['general.type']!r}", "a model's")
+        raise InputError(place, f"{path}, a GGUF file of type {header.values['general.type']!r}", "a model")
     if header.values.get("split.count", 0) > 1:
         found = f"{path}, one of {header.values['split.count']} parts of a model"
-        raise InputError(place, found, "a single file; join them with llama-gguf-split --merge")
+        raise InputError(place, found, "a single file; join the parts with llama-gguf-split --merge")
     if tokenizer and not header.tokens:
-        raise InputError(place, f"{path}, which has no tokenizer", "a tokenizer in the file, or key tokenizer")
+        raise InputError(place, f"{path}, which contains no tokenizer", "a tokenizer in the file, or key tokenizer")
     if not _listed(header.architecture, GGUF_ARCHITECTURES):
         found = f"architecture {header.architecture!r} of {path}"
-        raise InputError(place, found, "one that this version of transformers converts, or the model's own folder")
+        raise InputError(place, found, "one that this version of transformers converts, or the original model's folder")
     check_understood(place, path, header, tokenizer)
 
 
@@ -212,7 +212,7 @@ def check_quantization(place: str, method: str) -> None:
         return
     plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]
     if all(value.startswith("vllm.") for value in plugins):
-        raise InputError(place, repr(method), "a quantisation method of this version of vLLM, e.g. 'fp8'")
+        raise InputError(place, repr(method), "a quantisation method that this version of vLLM supports, e.g. 'fp8'")
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:

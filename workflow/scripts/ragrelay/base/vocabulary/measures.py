@@ -80,7 +80,7 @@ def check_measure(place: str, name: str) -> None:
     except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
         near = "" if name in (known := ir_measures.measures.registry) else nearest(known, name)
         why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures writes a missing parameter
-        raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
+        raise InputError(place, repr(name), f"a measure from ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
         raise InputError(place, repr(name), "a measure without a cutoff, because each is computed at every k")
     if measure.NAME in SUBTOPIC_MEASURES:
@@ -91,15 +91,15 @@ def check_measure(place: str, name: str) -> None:
             why, expected = REFUSED[provider.NAME]
             raise InputError(place, f"{name!r}, {why}", expected)
     if "cutoff" not in measure.SUPPORTED_PARAMS:
-        raise InputError(place, repr(name), "a measure that takes a cutoff")
+        raise InputError(place, repr(name), "a measure that can be computed at a cutoff")
     _computed(name, 1, 1, place)
 
 
 def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure) -> None:
     if measure.params.get("judged_only"):
-        raise InputError(place, f"{name!r}, of judged passages alone", "a measure of complete rankings")
+        raise InputError(place, f"{name!r}, which uses only judged passages", "a measure of complete rankings")
     if measure["rel"] < 1:
-        raise InputError(place, repr(name), "rel of at least 1, since label 0 means not relevant")
+        raise InputError(place, repr(name), "rel of at least 1, because label 0 means not relevant")
     if not 0 <= measure.params.get("alpha", 0.5) <= 1:
         raise InputError(place, repr(name), "alpha from 0 to 1")
 
@@ -169,7 +169,7 @@ def _values(
         least = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1
         with_relevant = {qid for qid in numbers if max(judged[qid].values()) >= least}
         if empty := [qid for qid in numbers if math.isnan(of_query.get(qid, math.nan)) and qid in with_relevant]:
-            found = f"no value from its provider for {len(empty)} of {len(numbers)} queries, such as {empty[0]!r}"
+            found = f"no value for {len(empty)} of {len(numbers)} queries, such as {empty[0]!r}"
             raise InputError(f"measure {measure}", found, "a value for every query with results")
         values[measure] = {qid: 0.0 if math.isnan(value) else value for qid, value in of_query.items()}
     return values

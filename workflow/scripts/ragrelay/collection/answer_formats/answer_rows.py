@@ -63,7 +63,7 @@ def _file_values(place: str, record: Mapping[str, object], file: AnswerFile) -> 
         written = record.get(key)
         value = whole_number(place, key, written) if key in NUMBERS else name_of(place, key, written)
         if value not in (None, expected) and not (key == "retriever" and isinstance(written, RunId)):
-            raise InputError(place, f"{key} {value!r}, while the file's name says {expected!r}", "the same in both")
+            raise InputError(place, f"{key} {value!r}, but the file's name says {expected!r}", "the same value in both")
     return file.values
 
 
@@ -99,7 +99,7 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
 def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     qid, answer = record.get("qid"), record.get("answer", record.get("qanswer"))
     if isinstance(record.get("qanswer"), str) and record["qanswer"] != answer:
-        raise InputError(place, "an answer and a qanswer that differ", "one of them, or the same text twice")
+        raise InputError(place, "an answer and a qanswer that differ", "only one of them, or the same text in both")
     if type(qid) is int:
         qid = str(qid)
     has_answer = any(key in record for key in ANSWER)
@@ -117,7 +117,7 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         docnos = _docnos(place, cited) if docnos is None else docnos
         known = frozenset(docnos or ())
         if outside := [docno for docno in cited if docno not in known]:
-            raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
+            raise InputError(place, f"citation {outside[0]!r}", "one of the answer's docnos")
     return place, qid, answer, *names, *numbers, docnos, sentences, None
 
 
@@ -133,7 +133,7 @@ def _docnos(place: str, value: object) -> list[str] | None:
     for docno in value:
         check_id(place, "docno", docno)
     if twice := next((docno for docno, times in Counter(value).items() if times > 1), None):
-        raise InputError(place, f"docno {twice!r} twice", "each passage of a context once")
+        raise InputError(place, f"duplicate docno {twice!r}", "each passage of a context once")
     return value
 
 
@@ -148,7 +148,7 @@ def _cited_sentences(place: str, value: object, answer: str) -> list[dict[str, A
         expected = '[{"text": ..., "citations": ["passage id", ...]}]'
         raise InputError(place, f"cited_sentences {value!r}"[:80], expected)
     if joined([sentence["text"] for sentence in value]) != answer:
-        raise InputError(place, "cited_sentences that do not make up the answer", "the answer, cut into sentences")
+        raise InputError(place, "cited_sentences that don't add up to the answer", "the sentences of the answer")
     kept = [{"text": sentence["text"], "citations": sentence["citations"]} for sentence in value]
     return kept if any(sentence["citations"] for sentence in kept) else None
 

@@ -30,16 +30,16 @@ def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS)
     """Raise InputError if ``pattern`` has an unknown suffix, or a repeated or not ``known`` name in braces."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
         compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
-        raise InputError(place, repr(pattern), f"a file that ends in {compressed}")
+        raise InputError(place, repr(pattern), f"a file name that ends in {compressed}")
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
-        raise InputError(place, repr(pattern), "a path without NUL and without braces, except around a name")
+        raise InputError(place, repr(pattern), "a path without NUL, and with braces only around names")
     names = _NAMED.findall(pattern)
     for name in names:
         if name not in known:
-            expected = "in braces only the names " + ", ".join(known)
+            expected = "only these names in braces: " + ", ".join(known)
             raise InputError(place, f"{{{name}}} in {pattern!r}", expected)
         if names.count(name) > 1:
-            raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name once")
+            raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name at most once")
 
 
 def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:

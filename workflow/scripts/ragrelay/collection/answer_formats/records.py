@@ -71,7 +71,7 @@ def csv_records(
                 if None in record or None in record.values():
                     known = [value for key, value in record.items() if key is not None and value is not None]
                     fields = len(known) + len(record.get(None) or ())
-                    expected = f"{len(reader.fieldnames or ())} as in the header, separated by {separator!r}"
+                    expected = f"{len(reader.fieldnames or ())}, as in the header, separated by {separator!r}"
                     raise InputError(place, f"{fields} fields", expected)
                 yield place, record | {name: None for name in nullable if record.get(name) == "" and bare(name)}
                 lines.clear()
@@ -98,7 +98,7 @@ def _separator(head: str, keys: Collection[str]) -> str:
 def _check_utf8(place: str, texts: Iterable[str]) -> None:
     for text in texts:
         if escaped := _NO_UTF8.search(text):
-            expected = "UTF-8 text (in Excel, CSV UTF-8 under Save As)"
+            expected = "UTF-8 text (in Excel, save as CSV UTF-8)"
             raise InputError(place, f"byte {ord(escaped[0]) - 0xDC00:#04x} in {text!r}", expected)
 
 
@@ -111,7 +111,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
     found = [known.get("_".join(name.split()).casefold(), name) for name in names]
     for name in keys if once else ():
         if found.count(name) > 1:
-            raise InputError(place, f"column {name!r} twice", "each column once")
+            raise InputError(place, f"duplicate column {name!r}", "each column once")
     return found
 
 

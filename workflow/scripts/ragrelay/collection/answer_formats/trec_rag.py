@@ -76,7 +76,7 @@ def _check_ids(place: str, record: Mapping[str, object]) -> None:
     first, *others = ids.items() if ids else [("", None)]
     for key, value in others:
         if str(value) != str(first[1]):
-            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one query id")
+            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "the same query id in both")
 
 
 def _is_sentence(value: object) -> bool:
@@ -87,11 +87,15 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
     """Return the docnos that ``value`` cites: ids or positions in ``references`` (from 0). Null cites none."""
     citations = [] if value is None else value
     if not isinstance(citations, list):
-        raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
+        raise InputError(place, f"citations {citations!r}"[:80], "a list of references' ids or positions")
     for cited in citations:
         known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
         if not known:
-            raise InputError(place, f"citation {cited!r}", f"the position or id of one of {len(references)} references")
+            raise InputError(
+                place,
+                f"citation {cited!r}",
+                f"a reference's id, or its position counted from 0 (references: {len(references)})",
+            )
     return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 
 

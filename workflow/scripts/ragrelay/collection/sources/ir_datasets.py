@@ -26,11 +26,11 @@ class IrDatasets(DatasetSource):
         """Check that the dataset is in the catalogue, and that the answers file exists and is needed."""
         super().check(place, study)
         if not is_catalogued(self.id):
-            raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
+            raise InputError(f"{place}.id'", repr(self.id), "an id in the ir_datasets catalogue")
         if self.answers is None:
             return
         if has_gold(self.id):
-            raise InputError(f"{place}.answers'", f"a file, although {self.id} has answers", "no file")
+            raise InputError(f"{place}.answers'", f"a file, although {self.id} has gold answers", "no such key")
         if not (study.folder / self.answers).is_file():
             raise InputError(f"{place}.answers'", f"no file {study.folder / self.answers}", "a file of gold answers")
 
@@ -53,4 +53,4 @@ class IrDatasets(DatasetSource):
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
         """Check that the queries have gold answers or that there is an answers file, without downloading anything."""
         if self.answers is None and not has_gold(self.id):
-            raise InputError(f"{place}.id'", f"{self.id!r} without", expected)
+            raise InputError(f"{place}.id'", f"{self.id!r}, which has no gold answers", expected)

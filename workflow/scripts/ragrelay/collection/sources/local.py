@@ -33,7 +33,7 @@ class Local(DatasetSource):
                 )
         several = [file for file in PASSAGES if (folder / file).is_file()]
         if len(several) > 1:
-            raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "one of them")
+            raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "only one of them")
 
     def open(self, folder: Path) -> Collection:
         """Open the collection in the folder."""

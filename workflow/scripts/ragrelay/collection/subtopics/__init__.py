@@ -42,5 +42,5 @@ def prepare_subtopics(
         rows = read_nuggetizer(path) if path.name.endswith(NUGGETIZER) else read_subtopics(path)
     known = rows.join(queries, on="qid", how="semi", maintain_order="left")
     if known.is_empty():
-        raise InputError(place, "no judgement for any query", "qids shared by queries and subtopics")
+        raise InputError(place, "no judgement for any query", "qids that queries and subtopics share")
     return known.select(*SCHEMA)

@@ -28,8 +28,8 @@ def read_subtopics(path: Path) -> pl.DataFrame:
         if not LABEL.fullmatch(label):
             raise InputError(place, f"label {label!r}", "an integer of at most 6 digits")
         if judged in seen:
-            found = f"qid {qid!r} with docno {docno!r} and subtopic {subtopic!r} again (line {seen[judged]})"
-            raise InputError(place, found, "each once")
+            found = f"duplicate qid {qid!r}, docno {docno!r} and subtopic {subtopic!r} (first on line {seen[judged]})"
+            raise InputError(place, found, "each judgement once")
         seen[judged] = number
         rows.append((*judged, int(label)))
     if not rows:
@@ -94,7 +94,7 @@ def subtopic_field(dataset_id: str) -> str:
     for field in FIELDS:
         if field in known:
             return field
-    raise InputError(f"ir_datasets {dataset_id}", f"qrels with {', '.join(known)}", f"{' or '.join(FIELDS)}")
+    raise InputError(f"ir_datasets {dataset_id}", f"only fields {', '.join(known)}", f"a field {' or '.join(FIELDS)}")
 
 
 def _checked(place: str | Path, rows: pl.DataFrame, expected: str) -> pl.DataFrame:

@@ -30,7 +30,7 @@ def read_nuggetizer(path: Path) -> pl.DataFrame:
         for name, value in zip(("qid", "docid"), pair, strict=True):
             check_id(place, name, value)
         if pair in seen:
-            raise InputError(place, f"qid {pair[0]!r} with docid {pair[1]!r} again (line {seen[pair]})", "each once")
+            raise InputError(place, f"duplicate qid {pair[0]!r}, docid {pair[1]!r} (line {seen[pair]})", "each once")
         seen[pair] = number
         rows += [(*pair, *_labelled(place, nugget)) for nugget in nuggets]
     if not rows:

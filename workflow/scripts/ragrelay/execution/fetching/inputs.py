@@ -62,7 +62,7 @@ def fetch_dataset(dataset_id: str) -> dict[str, object]:
         raise
     except (OSError, RuntimeError) as error:
         found = f"{dataset_id} unavailable ({_one_line(error)})"
-        raise InputError("ir_datasets", found, "a reachable source, or its files in IR_DATASETS_HOME") from error
+        raise InputError("ir_datasets", found, "a reachable source, or the files in IR_DATASETS_HOME") from error
     return {"queries": len(queries), "qrels": len(qrels)}
 
 

@@ -65,8 +65,8 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
-            found = f"{', '.join(map(repr, unknown))}, which profiles/slurm has as a placeholder"
-            without = ", or no such key" if key == "slurm_account" else ""
+            found = f"{', '.join(map(repr, unknown))}, which is a placeholder in profiles/slurm"
+            without = ", or this key removed" if key == "slurm_account" else ""
             expected = (
                 one_of(sorted(known - {""})) + without if known - {""} else f"a value that your cluster has{without}"
             )
@@ -78,7 +78,7 @@ def _ask(group: Submissions) -> tuple[bool, str]:
     try:
         done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
     except FileNotFoundError:
-        raise InputError("target check_cluster", "no sbatch on this machine", "a cluster's login node") from None
+        raise InputError("target check_cluster", "no sbatch on this machine", "the login node of a cluster") from None
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", lines[-1]) if lines else "nothing"
 

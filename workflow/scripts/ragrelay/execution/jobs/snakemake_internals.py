@@ -120,7 +120,7 @@ _delete_all, _read, _write = (
 def check_snakemake() -> None:
     """Raise InputError if a function in DECIDING is unknown, because too many or too few jobs might run."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
-        found, expected = f"unknown code of {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
+        found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
 
 
@@ -283,8 +283,8 @@ async def _give_reasons(dag: DAG) -> None:
     settings = dag.workflow.execution_settings  # None if nothing will run, for example for a summary
     if settings and settings.keep_incomplete:
         with on_terminal():
-            found = "this option, with which the next run would mistake a failed job's files for finished ones"
-            raise InputError("option --keep-incomplete", found, "a command and profile without it")
+            found = "this option, which would let the next run mistake a failed job's files for finished ones"
+            raise InputError("option --keep-incomplete", found, "a command and a profile without it")
     for job in dag.jobs:
         for cache_dir in [folder for module, folder in _OURS if job.rule.module_globals is module]:
             kept = [file for file in job.output if not any(is_flagged(file, flag) for flag in NOT_KEPT)]
@@ -441,7 +441,7 @@ def _check_run(workflow: Workflow) -> None:
     requested = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
         if requested:
-            raise InputError("target check_cluster", "no jobs for SLURM", "a profile for it, such as --profile slurm")
+            raise InputError("target check_cluster", "no jobs for SLURM", "a SLURM profile, such as --profile slurm")
         return
     classes, settings = submissions(workflow), workflow.executor_settings
     check_placeholders(classes)
@@ -450,8 +450,8 @@ def _check_run(workflow: Workflow) -> None:
         answers, refused = check(classes)
         say(answers)
         if refused:
-            found = f"{refused} of {len(classes)} job classes that it would refuse"
-            raise InputError("SLURM", found, "a profile and configuration that request what it has")
+            found = f"{refused} of {len(classes)} job classes that it would reject"
+            raise InputError("SLURM", found, "a profile and a configuration that request only what it has")
         sys.exit(0)
 
 

@@ -62,5 +62,5 @@ def is_failure(error: BaseException) -> bool:
 
 def _not_whole(path: str, reason: str) -> InputError:
     return InputError(
-        path, f"a damaged file ({reason})", f"a complete file; rm {path}, then run the same command again"
+        path, f"a damaged file ({reason})", f"a complete file; run rm {path}, then the same command again"
     )

@@ -45,7 +45,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
         shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
     except (*FAULTS, AttributeError):
         raise InputError(
-            receipt, "a damaged plan", "a complete plan; delete this one, then run `snakemake plan`"
+            receipt, "a damaged plan", "a complete plan; delete this file, then run `snakemake plan`"
         ) from None
     return shards
 
@@ -82,7 +82,7 @@ def check_budget(
     remaining need is unknown.
     """
     if not receipt.exists():
-        raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
+        raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)
     try:
         plan = json.loads(receipt.read_text(encoding="utf-8"))
         needed = {key: plan["needs"][key] for key in budget}
@@ -91,22 +91,24 @@ def check_budget(
     except (*FAULTS, KeyError, TypeError, AttributeError):
         raise InputError(receipt, "a damaged plan", "a complete plan: run `snakemake plan` again") from None
     if of_plan != of or _outdated(receipt, files, to_be_made):
-        found = f"a plan of {planned}, older than the latest changes"
+        found = f"a plan from {planned}, which is older than the latest changes"
         raise InputError("config key 'budget'", found, "an up-to-date plan: run `snakemake plan` again")
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
             expected = "key tokens_per_second in the generators' entries, or budget.tokens"
             raise InputError(
-                f"config key 'budget.{key}'", "a plan without GPU-hours: a generator's speed is unknown", expected
+                f"config key 'budget.{key}'",
+                "a plan without GPU-hours, because a generator's speed is unknown",
+                expected,
             )
         if before[key] + need > limit:
-            after = f", after {before[key]:,.6g} used" if before[key] else ""
-            expected = f"at most {limit:,g}; `snakemake plan` shows which jobs need them"
-            found = f"a run of about {need:,.6g} {UNITS[key]}{after}"
+            after = f" in addition to {before[key]:,.6g} already used" if before[key] else ""
+            expected = f"at most {limit:,g}; `snakemake plan` shows what each job needs"
+            found = f"a run that needs about {need:,.6g} {UNITS[key]}{after}"
             raise InputError(f"config key 'budget.{key}'", found, expected)
         if before[key] + need < used[key] and used[key] + need > limit:
-            found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan of {planned} expected"
+            found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan from {planned} estimated"
             raise InputError(f"config key 'budget.{key}'", found, "a new plan: run `snakemake plan` again")
 
 

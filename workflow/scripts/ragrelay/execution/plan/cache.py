@@ -134,7 +134,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:
-        expected = "a finished study, whose receipts name what it needs from the cache"
+        expected = "a finished study, whose receipts list what it needs from the cache"
         raise InputError("target cache_prune", f"no {lacking[0]}", expected)
     known = {*needed.names, *_users(results)}
     now = time.time()
@@ -169,7 +169,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
     ]
     jobs = [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
     if users := [*use.others(RUN), *use.others(REMOVAL), *map(str, jobs)]:
-        raise InputError(f"config key 'cache_dir' ({cache_dir})", f"in use by {users[0]}", "no run with this cache")
+        raise InputError(f"config key 'cache_dir' ({cache_dir})", f"a cache used by {users[0]}", "no run that uses it")
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:

@@ -224,7 +224,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
     for job in entry.jobs:
         if others := {question.asker(study, part) for part in job.parts} - {job.generator}:
             found = f"generators {job.generator!r} and {min(others)!r} in a job of {entry.ask_key}"
-            raise InputError(place, found, "one; name a wildcard in which they differ in ask_key")
+            raise InputError(place, found, "one generator per job; add a wildcard that tells them apart to ask_key")
     return entry
 
 

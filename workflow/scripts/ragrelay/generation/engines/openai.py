@@ -88,18 +88,18 @@ class Openai(Generator):
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
-                raise InputError(f"{place}.{key}'", "a key without effect", expected)
+                raise InputError(f"{place}.{key}'", "a key that has no effect on its own", expected)
         if sends_chats(given) and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
             expected = "key tokenizer too: a chat endpoint has one limit, max_tokens, for thought and answer"
             raise InputError(f"{place}.thinking.budget'", str(self.thinking.budget), expected)
         for key, value in (self.extra_body or {}).items():
             where = f"{place}.extra_body.{key}'"
             if key in OURS:
-                raise InputError(where, "a request key that ragrelay sets", "other keys")
+                raise InputError(where, "a request key that ragrelay sets", "only keys that ragrelay doesn't set")
             if key in PER_REQUEST and value is not None:
-                raise InputError(where, repr(value), "null, which omits it, because each request has a separate seed")
+                raise InputError(where, repr(value), "null, which omits the key, because each request has its own seed")
             if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
-                raise InputError(where, f"a second value for {key}", f"{key}: null as well, or no such key here")
+                raise InputError(where, f"{key} set twice", f"one value: null for the generator's {key}, or none here")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""
@@ -112,7 +112,7 @@ class Openai(Generator):
             if self.chat and is_local(self.tokenizer, study.folder):
                 check_chat_template(f"{place}.chat'", study.folder / self.tokenizer)
         if self.over_window == "truncate" and self.max_model_len is None:
-            raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
+            raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len too")
 
     def downloads(self) -> Iterator[Download]:
         """Yield the tokenizer; the model is served elsewhere."""

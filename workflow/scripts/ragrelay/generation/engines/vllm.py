@@ -124,10 +124,10 @@ class Vllm(Generator):
         """Check that no decoding key is null, and that a repetition window comes with a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:
-                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
+                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, with which the server decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
             expected = "key repetition_penalty too, other than 1"
-            raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
+            raise InputError(f"{place}.repetition_window'", "a key that has no effect on its own", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a local model and adapter are complete and supported, and that a prompt fits the window."""
@@ -154,7 +154,7 @@ class Vllm(Generator):
         if self.adapter is not None:
             check_adapter(f"{place}.adapter'", self.adapter, study.folder)
         elif self.adapter_revision is not None:
-            raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
+            raise InputError(f"{place}.adapter_revision'", "a revision without an adapter", "key adapter too")
 
     def downloads(self) -> Iterator[Download]:
         """Yield the model (with dummy weights, only its tokenizer), a GGUF file's other tokenizer, and the adapter."""
@@ -191,7 +191,7 @@ class Vllm(Generator):
             raise RuntimeError("vLLM without a window")
         on_cpu = not torch.cuda.is_available()
         if on_cpu and definition["dtype"] == "auto":
-            found = "dtype auto on a machine without a GPU, in a study that was planned with vLLM's CUDA build"
+            found = "dtype auto on a machine without a GPU, in a study planned with vLLM's CUDA build"
             raise InputError(f"engine of {definition['model']}", found, "a GPU, or another dtype, such as float32")
         pooled = definition["engines_per_job"] > 1
         engine: EngineInJob = (EnginePool if pooled else VllmEngine)(definition, window, threads)

@@ -77,7 +77,7 @@ def _check_once(rows: pl.DataFrame) -> None:
     for row in twice.head(1).iter_rows(named=True):
         first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
         what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
-        raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer for each")
+        raise InputError(again, f"a second answer to {what} (the first: {first})", "only one answer for each")
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
@@ -143,7 +143,7 @@ def checked_answers(
     if own["answer"].null_count() == own.height:
         retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
         ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
-        expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
+        expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, for judged queries"
         unfinished = (own["finish_reason"] == THINKING).sum()
         found = f"{own.height} missing answers" + (f" ({unfinished} with an unfinished thought)" if unfinished else "")
         if own.is_empty():

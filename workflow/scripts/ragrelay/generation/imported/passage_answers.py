@@ -33,7 +33,7 @@ def checked_passages(
     for row in once.filter(once.select(KEY).is_duplicated()).head(1).iter_rows(named=True):
         first, again = once.join(once.filter(place=row["place"]).select(KEY), on=KEY)["place"].head(2)
         found = f"another answer to query {row['qid']} with passage {row['docno']}, seed {row['seed']}"
-        raise InputError(again, f"{found} (the first: {first})", "one answer for each")
+        raise InputError(again, f"{found} (the first: {first})", "only one answer for each")
     return once
 
 

@@ -47,7 +47,7 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
         if tokenizer is not None:
             ids = (*tokenizer(prompt, system), *text_ids(tokenizer.tokenizer, begins))
             if window is not None and len(ids) >= window:
-                found, expected = f"{len(ids)} tokens", f"less than the window of {window}"
+                found, expected = f"{len(ids)} tokens", f"fewer than the window's {window}"
                 raise RequestError(f"prompt {prompt[:60]!r}…", found, expected)
         words = tuple(zip(continuations, map(frozenset, spelled), strict=True))
         requests.append(WordRequest(prompt_id, 0, ids, 0, prompt + begins, system, words=words))
@@ -80,8 +80,8 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
     def row(place: str, request: WordRequest, reply: Any) -> dict[str, object]:
         candidates, read, cached = reply.candidates(), reply.counts.prompt_tokens, reply.counts.cached_tokens()
         if not candidates:
-            expected = f"those of its likeliest tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"
-            found = "a reply without log-probabilities of the first token's candidates"
+            expected = f"log-probabilities of likely tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"
+            found = "a reply without log-probabilities for its first token"
             raise InputError(place, found, f"{expected}, or a judge with engine: vllm")
         check_read(place, request, read)
         rows, figures = [], (1, read, cached)

@@ -26,8 +26,8 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
         if len({text for of_word in texts.values() for text in of_word}) < 2 * len(texts):
-            found = f"words of which two differ by a leading space: {', '.join(map(repr, words))}"
-            raise RequestError(f"model {generator['model']!r}", found, "different words")
+            found = f"words that differ only by a leading space: {', '.join(map(repr, words))}"
+            raise RequestError(f"model {generator['model']!r}", found, "words that differ otherwise")
         return texts
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['tokenizer']!r}")

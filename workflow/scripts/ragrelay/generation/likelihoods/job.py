@@ -81,7 +81,7 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
-        expected = "all of them; run again with --forceall for the rule that scores them"
+        expected = "all of them; rerun with --forceall for the rule that scores them"
         raise InputError(store.folder, f"no likelihood for {lacking} of {len(looked_up)} continuations", expected)
     return looked_up
 
@@ -113,6 +113,6 @@ def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -
         for request in scorings(prompt_id, tokenizer(prompt, system), continuations):
             # Leave room for one sampled token, which vLLM requires.
             if len(request.given) >= window:
-                expected = f"less than the window of {window}"
+                expected = f"fewer than the window's {window}"
                 raise RequestError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)
             yield request

@@ -21,14 +21,14 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     for word in words:
         bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
         if not bare or bare[0] == tokenizer.unk_token_id:
-            raise RequestError(place, f"no token for {word!r}", "a vocabulary that has one")
+            raise RequestError(place, f"no token for {word!r}", "a vocabulary with such a token")
         ids_of[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
     for place_of, word in enumerate(words):
         for other in words[:place_of]:
             if shared := set(ids_of[word]) & set(ids_of[other]):
                 text = tokenizer.convert_ids_to_tokens(min(shared))
                 raise RequestError(
-                    place, f"{other!r} and {word!r} with the first token {text!r}", "different first tokens"
+                    place, f"{other!r} and {word!r}, both beginning with token {text!r}", "different first tokens"
                 )
     return ids_of
 

@@ -37,5 +37,5 @@ def _check_writer(place: str, scorer: Nuggets, name: str, study: CheckedStudy) -
         scorer.list_tokens,
     )
     if window is not None and RETRY * tokens >= window:
-        found = f"{tokens}: {RETRY} times as many leave a window of {window} tokens no room for a prompt"
+        found = f"{tokens}; {RETRY} times as many leave no room for a prompt in the window of {window} tokens"
         raise InputError(f"{place}.list_tokens'", found, f"less than {window / RETRY:g}")

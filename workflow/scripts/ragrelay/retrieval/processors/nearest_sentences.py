@@ -116,8 +116,8 @@ class _Encoder:
         try:
             self.model = SentenceTransformer(model_path(model), revision=revision)
         except Exception as error:  # the tokenizers library raises nothing narrower
-            reason = f"one that does not load ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-            raise InputError(place, reason, "an embedding model's folder or hub id") from error
+            reason = f"one that can't be loaded ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            raise InputError(place, reason, "the folder or hub id of an embedding model") from error
         self._vectors: dict[str, np.ndarray] = {}
 
     def vector(self, text: str) -> np.ndarray:

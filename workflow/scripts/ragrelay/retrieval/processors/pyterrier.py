@@ -42,7 +42,7 @@ class Pyterrier(Processor):
         with user_errors(place, self.pipeline, "its start", expected):
             transformer = function_named(self.pipeline)(**self.options)
         if not isinstance(transformer, pt.Transformer):
-            raise InputError(place, f"a {type(transformer).__name__} returned", expected)
+            raise InputError(place, f"a return value of type {type(transformer).__name__}", expected)
 
         def process(query: str, passages: Sequence[Passage]) -> list[tuple[str, str]]:
             rows = [("1", query, *passage, float(-rank), rank) for rank, passage in enumerate(passages)]
@@ -69,5 +69,5 @@ def _in_order(place: str, query: str, results: Any, given: Sequence[str]) -> lis
     for what, order in (("rows", rows), ("scores", scores)):
         if order not in (before, ranks):
             found = f"{what} whose order differs from the ranks for query {query!r}"
-            raise InputError(place, found, "one order, as pt.model.add_ranks and then sort_values('rank') make it")
+            raise InputError(place, found, "the same order, e.g. from pt.model.add_ranks and then sort_values('rank')")
     return list(by_rank[["docno", "text"]].itertuples(index=False, name=None))

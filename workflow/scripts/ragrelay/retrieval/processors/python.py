@@ -54,11 +54,11 @@ class Python(Processor):
                 returned = function(query, list(passages), **self.options)
                 returned = list(returned) if isinstance(returned, Iterator) else returned
             if isinstance(returned, set | frozenset):
-                raise InputError(place, "a set returned, which has no order", expected)
+                raise InputError(place, "a set as return value, which has no order", expected)
             try:
                 return [(docno, text) for docno, text in (returned.items() if isinstance(returned, dict) else returned)]
             except (TypeError, ValueError):
-                found = f"{' '.join(repr(returned).split())[:80]} returned"
+                found = f"the return value {' '.join(repr(returned).split())[:80]}"
                 raise InputError(place, found, expected) from None
 
         return process

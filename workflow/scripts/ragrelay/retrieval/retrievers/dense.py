@@ -44,7 +44,7 @@ class Dense(Retriever):
         if self.encoder != "sentence_transformers":
             for key in ("query_prefix", "passage_prefix"):
                 if prefix := getattr(self, key):
-                    raise InputError(f"{place}.{key}'", repr(prefix), f"none: encoder {self.encoder} has its own")
+                    raise InputError(f"{place}.{key}'", repr(prefix), f"no prefix: encoder {self.encoder} has its own")
         check_model(place + ".model'", self.model, study.folder)
 
     def downloads(self) -> Iterator[Download]:

@@ -23,7 +23,7 @@ class Position(TwoSided):
         super().check(place, study)
         smallest = min(study.grid.k)
         if self.place > smallest:
-            expected = f"at most the grid's smallest k, {smallest}: a shorter context has no such place"
+            expected = f"at most {smallest}, the grid's smallest k, because a shorter context has no such position"
             raise InputError(place + ".place'", str(self.place), expected)
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:

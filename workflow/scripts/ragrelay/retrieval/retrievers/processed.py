@@ -43,8 +43,8 @@ class Processed(Retriever):
             raise InputError(f"{place}.of'", f"{self.of!r}, whose passages are chosen by judgements", expected)
         for name in study.grid.generators:
             if name not in study.asked:
-                expected = "a generator whose answers are made here, or the retriever whose passages were shown"
-                found = f"generator {name!r}, whose answers were made elsewhere, with texts that are not known"
+                expected = "a generator whose answers aren't imported, or the retriever whose passages were shown"
+                found = f"generator {name!r}, whose imported answers were generated from unknown texts"
                 raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:

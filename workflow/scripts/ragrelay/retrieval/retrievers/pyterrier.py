@@ -65,7 +65,7 @@ class Pyterrier(Retriever):
         place = f"pipeline {self.pipeline}"
         transformer = function_named(self.pipeline)(corpus=task.collection, index=task.index, **self.options)
         if not isinstance(transformer, pt.Transformer):
-            found = f"a {type(transformer).__name__} returned"
+            found = f"a return value of type {type(transformer).__name__}"
             raise InputError(place, found, "a PyTerrier transformer")
         if task.runs:
             texts = task.collection.texts(task.runs[0]["docno"].unique().to_list())

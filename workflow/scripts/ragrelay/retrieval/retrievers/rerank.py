@@ -103,7 +103,7 @@ class Rerank(Retriever):
 
         model = CrossEncoder(model_path(self.model))
         if model.num_labels != 1:
-            raise InputError(f"model {self.model!r}", f"{model.num_labels} outputs", "a cross-encoder with one")
+            raise InputError(f"model {self.model!r}", f"{model.num_labels} outputs", "a cross-encoder with one output")
         self._check_words(model.tokenizer, top)
         scores = model.predict(
             list(zip(top["query"], top["text"], strict=True)),

@@ -92,9 +92,9 @@ class CosineMeasure:
         try:
             return SentenceTransformer(source, revision=self.scorer.revision, device=device)
         except Exception as error:  # the Rust library of tokenizers raises no narrower type
-            reason = f"one that does not load ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            reason = f"one that can't be loaded ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
             place = f"scorer model {self.scorer.model!r}"
-            raise InputError(place, reason, "an embedding model's folder or hub id") from error
+            raise InputError(place, reason, "the folder or hub id of an embedding model") from error
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
         """Embed the reference texts, or read those that an earlier job embedded."""

@@ -42,4 +42,4 @@ class Panel(Scorer):
                 (self.references, judge.references, "references"), (self.utility, judge.utility, "utility"),
             ):  # fmt: skip
                 if own != theirs:
-                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, which its judge {name} has")
+                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, as in its judge {name}")

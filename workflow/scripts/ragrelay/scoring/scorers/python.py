@@ -39,5 +39,5 @@ def _checked(place: str, value: Any) -> Values:
     except (TypeError, ValueError):
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):
-        raise InputError(place, f"{value!r} returned", "a finite number, or precision, recall and F1")
+        raise InputError(place, f"the return value {value!r}", "a finite number, or precision, recall and F1")
     return (numbers[0], numbers[1], numbers[2]) if several else numbers[0]

@@ -29,7 +29,7 @@ class Counterfact(RivalStatements):
                     "requested_rewrite with prompt, subject, target_true.str and target_new.str, or base_prompt, "
                     "target_true and target_new"
                 )
-                raise InputError(place, "another record", expected) from None
+                raise InputError(place, "a record in another format", expected) from None
             texts = {"known": f"{start} {known}.", "other": f"{start} {other}."}
             name = str(record.get("case_id", place.rpartition(" ")[2]))
             verdicts = {"known": True, "other": False}
@@ -59,6 +59,6 @@ def _listed(path: Path) -> Records:
     except FAULTS as error:
         raise InputError(path, json_fault(error), "a JSON list") from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise InputError(path, "something else", "a JSON list of objects")
+        raise InputError(path, "JSON of another form", "a JSON list of objects")
     for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

@@ -17,4 +17,4 @@ class Druid(ClaimFormat):
     def check_path(self, place: str, path: Path) -> None:
         """Check the path's suffix."""
         if path.suffix not in ENDINGS:
-            raise InputError(place, f"the ending {path.suffix!r}", one_of(ENDINGS))
+            raise InputError(place, f"the file extension {path.suffix!r}", one_of(ENDINGS))

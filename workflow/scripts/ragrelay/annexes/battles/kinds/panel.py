@@ -30,10 +30,12 @@ class Panel(Battle):
         for name in self.of:
             others = [other for other in battles if battles[other]["kind"] != "panel"]
             if name not in others:
-                found = f"{name!r}, a panel" if name in battles else repr(name)
+                found = f"{name!r}, which is a panel" if name in battles else repr(name)
                 raise InputError(f"{place}.of'", found, one_of(others, name) if others else "another battle")
             member = BATTLE_KINDS.of(battles[name])
             if isinstance(member, Fought):
                 met.append((member.against, member.pairs))
         if len(set(met)) > 1:
-            raise InputError(f"{place}.of'", "battles with different opponents or pairs", "the same in each")
+            raise InputError(
+                f"{place}.of'", "battles with different opponents or pairs", "the same opponents and pairs"
+            )

@@ -38,7 +38,7 @@ class Erag(ContinuousSource):
             if name not in able:
                 found = f"generator {name}, whose answers come from a file"
                 known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
-                raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages in its entry")
+                raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages for this generator")
         scorers = study.grid.scorers
         if self.scorer is not None and self.scorer not in scorers:
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
@@ -48,7 +48,7 @@ class Erag(ContinuousSource):
             if not kind.bounded:
                 raise InputError(f"{place}.scorer'", found, "a scorer with scores from 0 to 1")
             if kind.from_file:
-                raise InputError(f"{place}.scorer'", found, "one that can score other texts")
+                raise InputError(f"{place}.scorer'", found, "a scorer that can score other texts")
             if kind.judges():
                 raise InputError(f"{place}.scorer'", found, "a scorer that asks no generator")
 

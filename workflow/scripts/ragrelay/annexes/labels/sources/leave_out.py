@@ -49,18 +49,18 @@ class LeaveOut(AnnotationSource):
             raise InputError(f"{place}.intervention'", repr(self.intervention), known)
         ks = sorted(definitions[self.intervention].get("k") or study.grid.k)
         if self.k is not None and self.k not in ks:
-            raise InputError(f"{place}.k'", str(self.k), f"{one_of(map(str, ks))} of interventions.{self.intervention}")
+            raise InputError(f"{place}.k'", str(self.k), f"{one_of(map(str, ks))} in interventions.{self.intervention}")
         k = self.k or ks[-1]
         if not any(2 <= one < k for one in study.grid.k):
-            expected = f"a k from 2 to below {k}, the passages of interventions.{self.intervention}"
+            expected = f"a k of at least 2 and less than {k}, the k of interventions.{self.intervention}"
             raise InputError("config key 'grid.k'", ", ".join(map(str, study.grid.k)), expected)
         for name in study.grid.generators:
             if name not in study.asked:
-                raise InputError(f"{place}'", f"generator {name}, whose answers come from a file", "one with an engine")
+                raise InputError(f"{place}'", f"generator {name}, with answers from a file", "one with an engine")
         for name in study.grid.scorers:
             kind = SCORER_KINDS.of(study.config["scorers"][name])
             if kind.from_file or kind.judges():
-                raise InputError(f"{place}'", f"scorer {name}", "scorers that ask no generator and read no file")
+                raise InputError(f"{place}'", f"scorer {name}", "only scorers that ask no generator and read no file")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """Name the job that computes the effects."""

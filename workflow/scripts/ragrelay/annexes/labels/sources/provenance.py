@@ -28,7 +28,7 @@ class Provenance(AnnotationSource):
         for dataset in study.grid.datasets:
             path = study.folder / self.file(dataset)
             if not path.is_file():
-                raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")
+                raise InputError(f"{place}.path'", f"no file {path}", "a JSON Lines file in KILT's format")
 
     def file(self, dataset: str) -> str:
         return file_of(self.path, dataset)

@@ -25,5 +25,5 @@ class Python(ContinuousSource, PairFunction):
         labels = self.called(place, queries, data.passages["text"].to_list())
         for label in labels:
             if not isinstance(label, int | float) or not 0 <= label <= 1:
-                raise InputError(place, f"{label!r} returned", "a number from 0 to 1")
+                raise InputError(place, f"the return value {label!r}", "a number from 0 to 1")
         return data.everywhere(data.passages.with_columns(pl.Series("label", labels, dtype=pl.Float64, strict=False)))
