@@ -1,12 +1,12 @@
-"""Analysis: utility per query, its tables (means, correlation, paired tests, seeds), and what answers are like.
+"""Analysis: utility per query, tables based on it (means, correlation, paired tests, seeds), and answers' properties.
 
-Input: scores, those of a panel's judges, context_use, contexts, measures, answers, prompts, qrels.
-Output: utility, and the tables that ragrelay/report/outputs.py lists by rule.
+Input: scores (including those of a panel's judges), context_use, contexts, measures, answers, prompts, qrels.
+Output: utility, and the tables that ragrelay/report/outputs.py lists for each rule.
 """
 
 
 rule compute_utility:
-    """Compute how much better each query's answer is than the zero-shot answer, in every cell."""
+    """Compute how much better each query's answer is than its zero-shot answer, in every cell."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         uses=files.context_use.each(study.each_retriever if study.settings.context_use else []),
@@ -28,7 +28,7 @@ rule compute_utility:
 
 
 rule decompose_variance:
-    """Split the variance of P into components for queries, retrievers and seeds."""
+    """Split the variance of P into components due to queries, retrievers and seeds."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
     output:
@@ -47,14 +47,14 @@ rule decompose_variance:
 
 
 rule analyse_transmission:
-    """Test the three questions, and correlate retrieval measures with utility and P."""
+    """Answer the study's three questions with tests, and correlate retrieval measures with utility and P."""
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
         prompts=generation.prompts_with_context(study.retriever_contexts),
         rankings=files.contexts.each(study.each_retriever),
         qrels=files.qrels,
-        # For single seeds. Not from a table of decompose_variance, which SLURM profiles run in a later group.
+        # For single seeds. They don't come from decompose_variance, which SLURM profiles run in a later group.
         scores=files.scores.each(study.each_retriever),
         answers=generation.answers_with_context(study.primary_cells),
         clusters=of_job(collection.clusters),
@@ -89,7 +89,7 @@ rule analyse_transmission:
 
 
 rule compare_judges:
-    """Compute a panel's results without each of its judges, and the agreement between its judges."""
+    """Compute a panel's results with each judge left out, and how much its judges agree."""
     input:
         systems=of_job(lambda scorer: scoring.with_parts(files.tables["systems"], scorer)),
         relay=of_job(lambda scorer: scoring.with_parts(files.tables["relay"], scorer)),
@@ -114,7 +114,7 @@ rule compare_judges:
 
 
 rule describe_answers:
-    """Describe the answers' lengths, ends and cost."""
+    """Describe the answers' lengths, how they end, and their cost."""
     input:
         answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -122,7 +122,7 @@ rule describe_answers:
         **files.made_by("describe_answers"),
     log:
         "<logs>/describe_answers/{dataset}/{generator}.log",
-    priority: 5  # before scores: it fails if all answers are missing
+    priority: 5  # before scores, because it fails if all answers are missing
     conda:
         env("analysis")
     params:
@@ -137,7 +137,7 @@ rule describe_answers:
 
 
 rule describe_scores:
-    """Describe the spread of scores over seeds, and utility by position of the relevant passage."""
+    """Describe how scores vary across seeds, and utility by the position of the relevant passage."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         prompts=generation.prompts_with_context(study.retriever_contexts),
@@ -158,7 +158,7 @@ rule describe_scores:
 
 
 rule split_utility:
-    """Split utility by whether the context was good and used."""
+    """Split utility by whether the context was good and whether the answer used it."""
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),

@@ -1,8 +1,8 @@
-"""Rules of every annex present."""
+"""Include the rules of all annexes."""
 
 
 def rules_file(annex):
-    """Return its rules: of a checkout or a hosting service, or where a wheel or another package is installed."""
+    """Return the annex's rules file, in a checkout, on a hosting service, or in an installed wheel or package."""
     own = f"../workflow/scripts/ragrelay/annexes/{annex.name}/rules.smk"
     return own if annex.package.startswith("ragrelay.") and not IN_WHEEL else annex.folder / "rules.smk"
 

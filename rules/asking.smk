@@ -1,11 +1,11 @@
-"""Questions to models: for each class in ragrelay/questions/kinds, a rule that asks and a rule that reads the replies.
+"""Questions to models: for each class in ragrelay/questions/kinds, one rule asks and one rule reads the replies.
 
-A job that asks has one engine for all parts of the question, such as all retrievers' answers; a job that reads makes the
-table of one part. The receipt is ancient(): a job that reads does not run because another part was asked.
+A job that asks uses one engine for all parts of a question, such as all retrievers' answers; a job that reads writes
+the table for one part. The receipt is ancient(), so that asking about one part doesn't rerun the jobs that read others.
 
-Then the analysis of the checks of scorers' judges for bias by position and length.
+This file also analyses the checks of scorers' judges for position and length bias.
 Input: the files that the question's class names; judge_checks_scores.
-Output: receipts, rows asked, tables; texts and log-probabilities in cache_dir.
+Output: receipts, asked rows, tables; texts and log-probabilities in cache_dir.
 """
 
 for question in questions:
@@ -72,7 +72,7 @@ for question in questions:
         script:
             "../workflow/scripts/questions/read_replies.py"
 
-    # For snakemake --list. A docstring in the rule would be the same for all questions.
+    # For snakemake --list, because a docstring in the rule would be the same for all questions.
     names = (question.question.asks, question.question.reads, question.count_rule)
     for name, text in zip(names, (*question.question.does, question.does_count)):
         getattr(rules, name).rule.docstring = text

@@ -1,4 +1,4 @@
-"""Shared by all rules: the study, and settings from the profile."""
+"""What all rules share: the study, and settings from the profile."""
 
 import os
 import time
@@ -22,7 +22,7 @@ from ragrelay.execution.study.wildcards import NAME, any_of, code_of, of_job
 
 STARTED = time.time()
 RULES = workflow.current_basedir
-"""This folder. What is joined to it is found from a rule of any file."""
+"""This folder. Paths joined to it are found from rules in any file."""
 
 with on_terminal():
     snakemake_internals.check_snakemake()
@@ -36,7 +36,7 @@ snakemake_internals.keep_locks_of_other_runs()
 with on_terminal():
     if workflow.is_main_process:
         check_temporary_folder()
-    # Checks the files of --configfile, also in a job on a node. Without overlays, the catalogue is the demo.
+    # Check the files in --configfile, even in jobs on a node. Without overlays, the catalogue is the demo.
     given = workflow.config_settings.overwrite_config
     check_overlays(workflow.overwrite_configfiles, given, config.get("study"))
     study, fingerprints = start(
@@ -60,7 +60,7 @@ snakemake_internals.check_submissions(workflow, plan.missing)
 
 
 def last_lines():
-    """Return a run's last lines: many missing answers, endpoints that gave none, warnings about data, and its pages."""
+    """Return a run's last lines: many missing answers, endpoints without answers, warnings on data, and its pages."""
     finished = snakemake_internals.finished_files(workflow)
     lengths = [path for path in map(workflow.pathvars.apply, study.grid_paths(LENGTHS)) if path in finished]
     counts = workflow.pathvars.apply(files.left_out_counts)
@@ -73,18 +73,18 @@ snakemake_internals.end_with(last_lines)
 
 
 def end_run():
-    """Let annexes do what they do at the end of a run."""
+    """Run the annexes' actions for the end of a run."""
     for annex in annexes():
         annex.run_ended(Path(workflow.pathvars.apply("<results>")))
 
 
 def machine(name):
-    """Return the `set-resources` of a class of rules in the profile."""
+    """Return what the profile's `set-resources` sets for a class of rules."""
     return snakemake_internals.class_resources(workflow, name)
 
 
 def cores(name, otherwise=1):
-    """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
+    """Return what the profile's `set-threads` sets for a class of rules, or else ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
 
 
@@ -94,26 +94,26 @@ def env(name):
 
 
 def following(paths_of):
-    """Return an input function of files for which a job waits, but whose change does not make it run."""
+    """Return an input function for files that a job waits for but whose changes don't trigger it."""
     return lambda wildcards: [ancient(path) for path in paths_of(wildcards)]
 
 
 def with_work(resources):
-    """Return ``resources`` of jobs that have work; jobs whose count of missing keys is 0 get the profile's defaults."""
+    """Return ``resources`` for jobs that have work to do, and the profile's defaults for jobs without missing keys."""
     return snakemake_internals.with_work(workflow, resources)
 
 
 def count_of(receipt, generator=lambda wildcards: wildcards.generator):
-    """Return an input function of the count of the missing keys of the job with an engine that writes ``receipt``.
+    """Return an input function for the missing-key count of the engine job that writes ``receipt``.
 
-    It is empty without a profile for engines, or if ``generator``, the one that the job asks, needs no GPU.
+    It returns no file if there is no profile for engines, or if the job's ``generator`` doesn't need a GPU.
     """
     gpus = generation.gpus if machine("engine") else lambda name: 0
     return lambda wildcards: [snakemake_internals.count_file(count_file(receipt))] if gpus(generator(wildcards)) else []
 
 
 def count_if_gpu(name, output):
-    """Return the count of the missing keys of the job that writes ``output``, if its class has a GPU in the profile."""
+    """Return the missing-key count of the job that writes ``output`` if the profile gives its class a GPU."""
     return [snakemake_internals.count_file(count_file(output))] if {*GPU_NAMES} & {*machine(name)} else []
 
 

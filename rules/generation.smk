@@ -1,13 +1,13 @@
-"""Prompts and answers: a GPU job per query shard fills the store; a CPU job per retriever writes its cells from it.
+"""Prompts and answers: a GPU job per query shard fills the store, and a CPU job per retriever writes its cells.
 
-Imported answers need neither: a CPU job per retriever writes its cells from their files.
-Input: queries, contexts; files of answers, qrels; a GGUF file.
-Output: converted; prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
+For imported answers, a CPU job per retriever writes its cells from the files, without a store.
+Input: queries, contexts; answer files, qrels; a GGUF file.
+Output: converted; prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts and imported_passages for imported answers.
 
-A view only follows the receipts, by ancient(): a change of one retriever reruns no view of another
+A view depends on the receipts through ancient(), so that changing one retriever doesn't rerun another one's view
 (ragrelay/execution/jobs/snakemake_internals.py).
 
-Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
+Snakemake compares each file that it needs with every pattern of every rule, so rules that no generator uses list none.
 """
 
 from ragrelay.execution.study.plan import prompt_patterns
@@ -20,7 +20,7 @@ PROMPT_FILES = {
 
 
 rule build_prompts:
-    """Lay out the contexts of a retriever as prompts, for every ordering and k."""
+    """Lay out a retriever's contexts as prompts, for every ordering and k."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -40,7 +40,7 @@ rule build_prompts:
 
 
 use rule build_prompts as build_zeroshot_prompts with:
-    """Lay out the queries alone as prompts."""
+    """Lay out the zero-shot prompts, which contain only the queries."""
     input:
         queries=files.queries,
     output:
@@ -50,7 +50,7 @@ use rule build_prompts as build_zeroshot_prompts with:
 
 
 rule convert_model:
-    """Convert a GGUF file's weights to a format that vLLM loads, in the cache."""
+    """Convert a GGUF file's weights into a format that vLLM loads, and cache them."""
     input:
         of_job(downloads.converted_from),
     output:
@@ -60,7 +60,7 @@ rule convert_model:
     benchmark:
         "<benchmarks>/convert_model/{generator}.tsv"
     wildcard_constraints:
-        generator=NAME,  # may only judge
+        generator=NAME,  # it may only be a judge
     priority: 20
     conda:
         env("generation")
@@ -73,7 +73,7 @@ rule convert_model:
 
 
 GENERATION = {
-    # Derived from the input, so that it makes no job run again: annexes that come later add patterns.
+    # Derived from the input, so that it doesn't trigger jobs when new annexes add patterns.
     "patterns": lambda wildcards, input: {n: path for n, path in PROMPT_FILES.items() if input.get(n)},
     "generator": of_job(generation.of_jobs),
     "fingerprint": of_job(generation.fingerprint),
@@ -93,7 +93,7 @@ ANSWERED = {
 
 
 rule count_answers:
-    """Count the answers that the store lacks, so that generation requests a GPU only if any are missing."""
+    """Count the answers that the store lacks, so that generation only requests a GPU if any are missing."""
     input:
         **ANSWERED,
     output:
@@ -110,7 +110,7 @@ rule count_answers:
 
 
 rule generate_answers:
-    """Generate answers to all retrievers' prompts and to the zero-shot prompts, and store them."""
+    """Generate and store answers to all retrievers' prompts and to the zero-shot prompts."""
     input:
         **ANSWERED,
         missing=count_of(files.receipt),
@@ -133,7 +133,7 @@ rule generate_answers:
 
 
 rule view_answers:
-    """Write the answers of a retriever's cells from the store."""
+    """Write the answers in a retriever's cells from the store."""
     input:
         prompts=generation.prompts_with_context(study.contexts),
         receipts=following(generation.receipts(files.receipt)),
@@ -150,7 +150,7 @@ rule view_answers:
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=of_job(generation.fingerprint),
-        seeds=study.grid.seeds,  # of these, it counts what was left out
+        seeds=study.grid.seeds,  # counts what was left out for these
         thinking=of_job(generation.thinking),
         cache_dir=study.cache_dir,
         code=code_of("generation/view_answers.py"),
@@ -159,7 +159,7 @@ rule view_answers:
 
 
 use rule view_answers as view_zeroshot_answers with:
-    """Write the answers without context from the store."""
+    """Write the zero-shot answers from the store."""
     input:
         prompts=generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=following(generation.receipts(files.receipt)),
@@ -171,7 +171,7 @@ use rule view_answers as view_zeroshot_answers with:
 
 
 rule read_answers:
-    """Read a retriever's imported answers from their files, with the passages in their contexts."""
+    """Read a retriever's imported answers, with the passages in their contexts, from files."""
     input:
         files=of_job(generation.answer_files),
         dataset_files=of_job(collection.files),
@@ -200,7 +200,7 @@ rule read_answers:
 
 
 use rule read_answers as read_zeroshot_answers with:
-    """Read imported answers without context from their files."""
+    """Read imported zero-shot answers from files."""
     input:
         files=of_job(generation.answer_files),
         dataset_files=of_job(collection.files),

@@ -1,7 +1,7 @@
-"""Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study.
+"""Report: figures and tables for each dataset x generator x scorer, provenance, and one page for the study.
 
 ragrelay/report/outputs.py lists the figures and tables.
-Input: the tables of the analysis, utility, measures, receipt, answers, and the explorer's data of each query.
+Input: the analysis tables, utility, measures, receipts, answers, and the explorer's data for each query.
 Output: provenance, figures, tables, explorer, report.
 """
 
@@ -12,7 +12,7 @@ report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
-    """Record the provenance of all results, and counts of left-out items."""
+    """Record where all results come from, and count the data left out."""
     input:
         **reported.left_out_files,
         **reported.records,
@@ -39,7 +39,7 @@ rule gather_provenance:
             **LEFT_OUT,
             **{f"of_{name}": pattern for name, (_, pattern, _) in reported.left_out_of_annexes.items()},
         },
-        # By its second argument no reason to rerun: another profile changes no result.
+        # The second argument keeps this from triggering reruns, because the profile doesn't affect results.
         used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),
         code=code_of("report/gather_provenance.py", *reported.hashes),
     script:
@@ -47,7 +47,7 @@ rule gather_provenance:
 
 
 rule pool_samples:
-    """Answer the questions on systems and relay over all generators and datasets."""
+    """Answer the questions about systems and relay over all generators and datasets."""
     input:
         utility=files.utility.each(study.sections_with_parts),
         retrieval=study.grid_paths(files.measures),
@@ -70,7 +70,7 @@ rule pool_samples:
 
 
 rule draw_figures:
-    """Draw the figures of a dataset, generator and scorer."""
+    """Draw the figures for a dataset, generator and scorer."""
     input:
         **reported.drawn_patterns,
         retrieval=files.measures.each(study.each_retriever),
@@ -78,7 +78,7 @@ rule draw_figures:
         reported.paths(reported.outputs("section", "figure")),
     log:
         f"<logs>/draw_figures/{OF_SECTION}.log",
-    priority: 1  # the longest of the last jobs
+    priority: 1  # the slowest of the last jobs
     conda:
         env("report")
     params:
@@ -91,7 +91,7 @@ rule draw_figures:
 
 
 use rule draw_figures as draw_figures_at with:
-    """Draw the figures of one k."""
+    """Draw the figures for one k."""
     output:
         reported.paths(reported.outputs("depth")),
     log:
@@ -190,6 +190,6 @@ rule write_page:
         "../workflow/scripts/report/write_page.py"
 
 
-# Everything that users read of a study: a deleted file is made again, even if everything made from it exists.
-# Without captions, which Snakemake would look up again, relative to the rule that has them as inputs.
+# Everything that users read: a deleted file is recreated even if all files based on it exist. No captions, because
+# Snakemake would look them up again, relative to the rule that has them as inputs.
 REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]), *reported.figures]

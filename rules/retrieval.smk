@@ -1,7 +1,7 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
 Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
-Output: fetched; queries, qrels, subtopics, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
+Output: fetched; queries, qrels, subtopics, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of the data left out.
 """
 
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
@@ -11,9 +11,9 @@ if workflow.is_main_process:
         retrieval.check_joined()
 
 
-# One job per download, on which the jobs that use it depend: a new download makes no other job run.
+# There is one job per download, and only the jobs that use it depend on it, so a new download triggers no others.
 rule fetch_input:
-    """Fetch a model, a collection of ir_datasets or Terrier's files, on the submitting machine."""
+    """Download a model, an ir_datasets collection or Terrier's files on the submitting machine."""
     output:
         receipt=files.fetched,
     log:
@@ -23,7 +23,7 @@ rule fetch_input:
     conda:
         env("retrieval")
     params:
-        # The output's name identifies the download. Params derived from output never make a job run again.
+        # The output's name identifies the download. Params derived from output never trigger a job.
         download=lambda wildcards, output: downloads.needed[wildcards.fetched],
     script:
         "../workflow/scripts/execution/fetch_input.py"
@@ -48,7 +48,7 @@ rule prepare_collection:
     params:
         definition=of_job(collection.of_jobs),
         drop_identical_ids=of_job(collection.drop_identical_ids),
-        # Checked before any engine starts. A param derived from output never makes a job run again.
+        # Checked before any engine starts. A param derived from output never triggers a job.
         checked=collection.checked_files,
         cache_dir=study.cache_dir,
         code=code_of("collection/prepare_collection.py", of_job(collection.module)),
@@ -57,7 +57,7 @@ rule prepare_collection:
 
 
 rule prepare_judged_subtopics:
-    """Write the queries and judgements of a dataset whose judgements name subtopics: the highest label of each pair."""
+    """Write the queries and judgements (each pair's highest label) of a dataset whose judgements name subtopics."""
     input:
         fetched=downloads.receipts_of("dataset"),
         dataset_files=of_job(collection.files),
@@ -83,7 +83,7 @@ rule prepare_judged_subtopics:
 
 
 rule prepare_subtopics:
-    """Read which passages are relevant to which parts of a query."""
+    """Read which passages are relevant to which subtopics of a query."""
     input:
         queries=files.queries,
         qrels=files.qrels,
@@ -104,7 +104,7 @@ rule prepare_subtopics:
 
 
 rule prepare_clusters:
-    """Read the clusters of a dataset's queries."""
+    """Read the clusters that a dataset's queries form."""
     input:
         queries=files.queries,
         clusters=of_job(collection.cluster_files),
@@ -122,7 +122,7 @@ rule prepare_clusters:
 
 
 rule prepare_references:
-    """Collect the passages that are judged at or above the lowest grade."""
+    """Collect the references: all passages judged at or above the lowest grade."""
     input:
         dataset_files=of_job(collection.files),
         queries=files.queries,
@@ -157,7 +157,7 @@ INDEXING = {
 
 
 rule count_indexes:
-    """Check whether an index still has to be built, so that only then a GPU is requested."""
+    """Check whether an index still has to be built, so that a GPU is only requested if it does."""
     input:
         unpack(retrieval.index_inputs),
     output:
@@ -174,7 +174,7 @@ rule count_indexes:
 
 
 rule index_corpus:
-    """Build an index of a corpus, in the cache."""
+    """Build an index of a corpus in the cache."""
     input:
         unpack(retrieval.index_inputs),
         missing=count_if_gpu("index", files.index),
@@ -197,7 +197,7 @@ rule index_corpus:
 
 
 rule build_run:
-    """Rank passages for every query, or read the ranking from a run file."""
+    """Rank passages for each query, or read the rankings from a run file."""
     input:
         unpack(retrieval.run_inputs),
     output:
@@ -225,7 +225,7 @@ rule build_run:
 
 
 rule build_contexts:
-    """Take each query's top passages with text, up to `context_depth`."""
+    """Select each query's top passages with text, up to `context_depth`."""
     input:
         dataset_files=of_job(collection.files),
         queries=files.queries,
@@ -262,7 +262,7 @@ PROCESSING = {
 
 
 rule count_processed_texts:
-    """Check whether a processor still has to change texts, so that only then a GPU is requested."""
+    """Check whether a processor still has texts to change, so that a GPU is only requested if it does."""
     input:
         unpack(retrieval.unprocessed_inputs),
     output:
@@ -281,7 +281,7 @@ rule count_processed_texts:
 
 
 rule process_contexts:
-    """Process the texts of a retriever's passages, for every k, and store them in the cache."""
+    """Process a retriever's passages for every k, and store the texts in the cache."""
     input:
         unpack(retrieval.unprocessed_inputs),
         missing=count_if_gpu("processing", files.processed),
@@ -308,7 +308,7 @@ rule process_contexts:
 
 
 rule measure_retrieval:
-    """Compute retrieval measures of each query at every k."""
+    """Compute each query's retrieval measures at every k."""
     input:
         contexts=files.contexts,
         skipped=files.skipped,

@@ -1,7 +1,7 @@
-"""Scoring: references encoded once per dataset and scorer, each distinct answer once, by one job per query shard.
+"""Scoring: references are encoded once per dataset and scorer, and distinct answers once, in one job per query shard.
 
-Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
-Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
+Judges' scores and nugget lists that a generator writes are questions to a model (rules/asking.smk).
+Input: answers, prompts, contexts (whose texts show near copies), references or gold answers; nugget files.
 Output: encoded_references, scores, left_out_of_scores; scores in cache_dir; nuggets, left_out_of_nuggets.
 """
 
@@ -20,7 +20,7 @@ ENCODING = {
 
 
 rule count_references:
-    """Check whether a dataset's references still have to be encoded, so that only then a GPU is requested."""
+    """Check whether a dataset's references still have to be encoded, so that a GPU is only requested if they do."""
     input:
         **ENCODED,
     output:
@@ -36,7 +36,7 @@ rule count_references:
 
 
 rule encode_references:
-    """Encode the references for a scorer, and store the embeddings in the cache."""
+    """Encode the references for a scorer, and cache the embeddings."""
     input:
         **ENCODED,
         missing=count_if_gpu("scoring", files.encoded_references),
@@ -46,7 +46,7 @@ rule encode_references:
         "<logs>/encode_references/{dataset}/{scorer}.log",
     benchmark:
         "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
-    priority: 8  # before engines hold the cores
+    priority: 8  # before engines occupy the cores
     conda:
         env("scoring")
     threads: cores("scoring")
@@ -73,7 +73,7 @@ FILLED = {
 
 
 rule count_scores:
-    """Count the scores that the store lacks, so that scoring requests a GPU only if any are missing."""
+    """Count the scores that the store lacks, so that scoring only requests a GPU if any are missing."""
     input:
         **FILLING,
     output:
@@ -115,7 +115,7 @@ rule fill_scores:
 
 
 rule score_answers:
-    """Write the scores of a retriever's answers against every reference set."""
+    """Write the scores of a retriever's answers for each reference set."""
     input:
         **scoring.reference_files,
         filled=following(of_job(scoring.receipts)),
@@ -142,7 +142,7 @@ rule score_answers:
 
 
 use rule score_answers as score_zeroshot_answers with:
-    """Write the scores of the answers without context."""
+    """Write the scores of the zero-shot answers."""
     input:
         **scoring.reference_files,
         filled=following(of_job(scoring.receipts)),
@@ -159,7 +159,7 @@ use rule score_answers as score_zeroshot_answers with:
 
 
 rule read_nuggets:
-    """Read lists of nuggets from a file."""
+    """Read nugget lists from a file."""
     input:
         file=of_job(lambda scorer, dataset: scoring.nuggets[scorer].file(dataset)),
         queries=files.queries,
@@ -179,7 +179,7 @@ rule read_nuggets:
 
 
 rule read_scores:
-    """Read scores of a generator's answers from a file."""
+    """Read the scores of a generator's answers from a file."""
     input:
         file=of_job(lambda scorer, dataset: scoring.filed[scorer].file(dataset)),
         answers=generation.answers_with_context(study.retriever_cells),
@@ -203,7 +203,7 @@ rule read_scores:
 
 
 rule score_panel:
-    """Average the scores that a panel's judges gave a retriever's answers."""
+    """Average the scores that a panel's judges give a retriever's answers."""
     input:
         scores=of_job(scoring.of_panel),
     output:

@@ -1,7 +1,7 @@
-"""Targets that a user can request by name.
+"""Targets that users can request by name.
 
-Input: what the other files of rules make; logs and receipts where they are.
-Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
+Input: the outputs of the other rules; existing logs and receipts.
+Output: none, except plan and plan_receipt, which the rule `plan` writes without declaring them.
 """
 
 from ragrelay.execution.jobs.stale_files import KEPT
@@ -17,27 +17,27 @@ rule prefetch:
     """Download everything that the grid needs and build its indexes, so that all other jobs can run offline."""
     input:
         rules.fetch_inputs.input,
-        # Indexes are built from the downloads in separate jobs; the profile decides where.
+        # Indexes are built from the downloads in separate jobs, and the profile decides where.
         retrieval.index_receipts,
         downloads.conversions,
         [path for annex in annexes() for path in annex.prefetched(study)],
 
 
 rule all_runs:
-    """Make the run of each retriever and its retrieval measures."""
+    """Create each retriever's run and retrieval measures."""
     input:
         study.grid_paths(files.run),
         study.grid_paths(files.measures),
 
 
 rule all_prompts:
-    """Make the prompts of every cell."""
+    """Build the prompts for every cell."""
     input:
         lambda wildcards: generation.all_prompts,
 
 
 rule all_answers:
-    """Make the answers of every cell."""
+    """Generate the answers for every cell."""
     input:
         lambda wildcards: [path for cell in generation.answers_of_retriever for path in study.grid_paths(cell)],
 
@@ -49,9 +49,9 @@ rule all_scores:
         study.grid_paths(files.zeroshot_scores),
 
 
-# Without outputs, so that it runs whenever it is requested: the store may have changed since.
+# No outputs, so that it runs whenever it is requested, because the store may have changed.
 rule plan:
-    """Count the requests that the study will send to its engines, without starting one."""
+    """Count the requests that the study will send to its engines, without starting an engine."""
     input:
         unpack(lambda wildcards: plan.prompts),
         fetched=plan.fetched,
@@ -73,7 +73,7 @@ rule plan:
 
 
 rule status:
-    """Print the number of generated answers, the speed and the failed jobs. You can do this during a run."""
+    """Print the number of generated answers, the speed and the failed jobs. You can use this during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -92,7 +92,7 @@ rule status:
 
 
 rule preview:
-    """Write a page about the queries with complete answers, outside the results. You can do this during a run."""
+    """Write a page on the queries whose answers are complete, outside the results. You can use this during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -115,15 +115,15 @@ rule preview:
 
 # Snakemake ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
-    """Ask SLURM when a job in each of the study's classes would start, without submitting one."""
+    """Ask SLURM when a job in each of the study's classes would start, without submitting any."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,
 
 
-# Without outputs, so that it runs whenever it is requested.
+# No outputs, so that it runs whenever it is requested.
 rule stale:
-    """List the files in results/<study>/ that the present configuration doesn't make, e.g. a removed retriever's."""
+    """List the files in results/<study>/ that the current configuration doesn't create, e.g. a removed retriever's."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -141,7 +141,7 @@ rule stale:
 
 
 rule check_cache:
-    """Read the complete cache, and list damaged files and the leftovers of killed jobs."""
+    """Read the entire cache, and list damaged files and leftovers from killed jobs."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -157,7 +157,7 @@ rule check_cache:
 
 
 rule cache:
-    """List the cache's contents: size, files and age of each store and index, and the studies that use it."""
+    """List the cache's contents: the size, files and age of each store and index, and which studies use it."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -174,7 +174,7 @@ rule cache:
 
 
 use rule cache as cache_prune with:
-    """List the cached files that no study needs; with prune=remove, remove them."""
+    """List the cached files that no study needs, or remove them with prune=remove."""
     log:
         "<logs>/cache_prune.log",
     localrule: True
@@ -187,7 +187,7 @@ use rule cache as cache_prune with:
 
 
 rule cache_compact:
-    """Merge the many small files in the cache's stores into a few. Other studies may use them at the same time."""
+    """Merge the many small files in the cache's stores into a few larger ones. Studies may be using them meanwhile."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:

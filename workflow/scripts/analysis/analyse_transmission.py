@@ -1,8 +1,8 @@
-"""Analyse relevance transmission: compute every table that is based on a Transmission.
+"""Analyse relevance transmission: compute all tables that are based on a Transmission.
 
-params: tables (each table's module, by name), patterns, kinds (of the retrievers), resamples, seed, reference_retriever
-(may be None), equivalence_margin, primary (may be None), relevant (the lowest label that binary measures count as
-relevant).
+params: tables (each table's module, by name), patterns, kinds (the retrievers' kinds), resamples, seed,
+reference_retriever (may be None), equivalence_margin, primary (may be None), relevant (the lowest label that counts as
+relevant in binary measures).
 """
 
 import polars as pl

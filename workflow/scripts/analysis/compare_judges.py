@@ -1,4 +1,4 @@
-"""Compare a panel's results with those without each judge, and measure how well the judges agree.
+"""Compare a panel's results with those that leave out each judge, and measure how much the judges agree.
 
 params: judges, primary, references, patterns.
 """

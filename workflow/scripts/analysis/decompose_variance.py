@@ -1,6 +1,6 @@
-"""Decompose the variance of all retrievers' scores into queries and seeds, and compute utility's reliability.
+"""Decompose the variance in all retrievers' scores into queries and seeds, and compute the reliability of utility.
 
-params: patterns, mode (of utility).
+params: patterns, mode (of the utility).
 """
 
 from ragrelay.analysis.variance import decompose_variance, utility_reliability

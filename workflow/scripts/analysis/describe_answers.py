@@ -1,4 +1,4 @@
-"""Describe a generator's answers to a dataset: lengths, finish reasons and cost."""
+"""Describe a generator's answers on a dataset: lengths, finish reasons and cost."""
 
 import polars as pl
 from ragrelay.analysis.cost import answer_cost

@@ -1,4 +1,4 @@
-"""Describe scores: their spread over seeds, and utility by the position of relevant passages in the prompt."""
+"""Describe how scores vary across seeds, and utility by the position of relevant passages in the prompt."""
 
 import polars as pl
 from ragrelay.analysis.positions import utility_by_position

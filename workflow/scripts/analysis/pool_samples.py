@@ -1,6 +1,6 @@
-"""Pool utility, retrieval measures and contexts over all sections, for the study's overall conclusions.
+"""Pool utility, retrieval measures and contexts across all sections, for the study's overall conclusions.
 
-params: sections (dataset, generator, scorer, primary), patterns, kinds (of the retrievers), margins (of the scorers).
+params: sections (dataset, generator, scorer, primary), patterns, kinds (the retrievers' kinds), margins (the scorers').
 """
 
 import polars as pl
@@ -23,7 +23,7 @@ with job_log(snakemake.log[0], snakemake.input):
     for dataset, scorer in dict.fromkeys((section["dataset"], section["scorer"]) for section in sections):
         own = [section for section in sections if (section["dataset"], section["scorer"]) == (dataset, scorer)]
         retrieval = files["retrieval"].matching(dataset=dataset).by("retriever")
-        # With several templates, a context has the passages that any of their prompts shows.
+        # If there are several templates, a context has the passages that any of their prompts shows.
         shown = read_answers(files["prompts"].matching(dataset=dataset), ["qid", "docnos"])
         samples.append(
             Sample(

@@ -1,4 +1,4 @@
-"""Read the clusters of a dataset's queries."""
+"""Read the clusters that a dataset's queries form."""
 
 from pathlib import Path
 

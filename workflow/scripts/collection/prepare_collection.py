@@ -1,4 +1,4 @@
-"""Prepare the queries and judgements of a dataset, and check all of its files, imported runs and answers."""
+"""Prepare a dataset's queries and judgements, and check all its files, imported runs and answers."""
 
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection

@@ -1,4 +1,4 @@
-"""Prepare a dataset whose judgements name subtopics as prepare_collection.py does; pairs have their highest label."""
+"""Like prepare_collection.py, but for datasets whose judgements name subtopics: each pair gets its highest label."""
 
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection.prepare import prepare_collection, prepare_references

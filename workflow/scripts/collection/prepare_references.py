@@ -1,4 +1,4 @@
-"""Prepare the references of a dataset: passages judged at or above the lowest grade."""
+"""Prepare a dataset's references, which are the passages judged at or above the lowest grade."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet

@@ -1,4 +1,4 @@
-"""Prepare a dataset's judgements of subtopics."""
+"""Prepare a dataset's subtopic judgements."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Read every byte of the cache, and list what is damaged or was left by killed jobs."""
+"""Read every byte in the cache, and list damaged files and leftovers from killed jobs."""
 
 from pathlib import Path
 

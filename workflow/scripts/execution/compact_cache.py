@@ -1,4 +1,4 @@
-"""Join the many small files of the cache's stores into fewer."""
+"""Join the many small files in the cache's stores into fewer, larger ones."""
 
 from pathlib import Path
 

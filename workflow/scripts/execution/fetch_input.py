@@ -1,4 +1,4 @@
-"""Download one input of the grid from a hub, ir_datasets or Terrier. The output is a receipt."""
+"""Download one input that the grid needs from a hub, ir_datasets or Terrier. The output is a receipt."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.execution.fetching.inputs import fetch_input

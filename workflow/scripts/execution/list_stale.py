@@ -1,4 +1,4 @@
-"""List the files below the results that the present configuration does not make."""
+"""List the files in the results that the current configuration doesn't create."""
 
 from ragrelay.base.display.terminal import say, tell
 from ragrelay.execution.jobs.stale_files import list_stale

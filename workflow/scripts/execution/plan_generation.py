@@ -1,4 +1,4 @@
-"""Print the study's requests to its engines, and write them as CSV, without starting an engine."""
+"""Print and write as CSV how many requests the study will send to its engines, without starting one."""
 
 from pathlib import Path
 

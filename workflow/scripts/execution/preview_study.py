@@ -1,4 +1,4 @@
-"""Write the preview of an unfinished study, from its prompts and the stores, outside its results."""
+"""Write a preview of an unfinished study from its prompts and the stores. The preview goes outside the results."""
 
 import tempfile
 from datetime import datetime

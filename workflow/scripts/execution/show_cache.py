@@ -1,4 +1,4 @@
-"""Print the cache's contents and the studies that use them, or list (and on demand remove) what no study needs."""
+"""Print what is in the cache and which studies use it, or list (and optionally remove) what no study needs."""
 
 from pathlib import Path
 

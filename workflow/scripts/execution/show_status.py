@@ -1,4 +1,4 @@
-"""Print what is generated so far, and which jobs failed. Writes nothing."""
+"""Print what has been generated so far and which jobs failed, without writing any files."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Convert a generator's GGUF file into the cache. The output is a receipt."""
+"""Convert a generator's GGUF file and cache the result. The output is a receipt."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.models.gguf_conversion import convert_model

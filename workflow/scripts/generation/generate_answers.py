@@ -1,4 +1,4 @@
-"""Generate one shard of all retrievers' answers into the answer store, or count the missing ones.
+"""Generate one shard of all retrievers' answers and store them, or only count the missing ones.
 
 The output is a receipt or the count.
 """

@@ -1,4 +1,4 @@
-"""Write the answer files for all of a retriever's cells, from imported answers."""
+"""Write the answer files for all of a retriever's cells from imported answers."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.keyed_files import keyed_files

@@ -1,4 +1,4 @@
-"""Build the prompts of a retriever (or zero-shot) in every ordering and k of the grid."""
+"""Build a retriever's prompts (or the zero-shot prompts) for every ordering and k in the grid."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet

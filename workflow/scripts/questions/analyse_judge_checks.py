@@ -1,4 +1,4 @@
-"""Measure how much a judge's scores change after a change that should not matter."""
+"""Measure how much a judge's scores change after changes that shouldn't matter."""
 
 import polars as pl
 from ragrelay.analysis.judge_checks import analyse_judge_checks

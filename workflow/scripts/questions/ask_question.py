@@ -1,4 +1,4 @@
-"""Make all requests of a question's job, part by part. The stores keep the replies; the output is a receipt."""
+"""Send all requests of a question's job, part by part, and store the replies. The output is a receipt."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use

@@ -1,4 +1,4 @@
-"""Count the requests of a question's job whose replies the stores lack. The output is the count."""
+"""Count the requests of a question's job whose replies aren't stored yet. The output is the count."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use

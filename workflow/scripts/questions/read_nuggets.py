@@ -1,4 +1,4 @@
-"""Read lists of nuggets from a user's file."""
+"""Read nugget lists from a user's file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Make a question's table of replies, from the stores."""
+"""Write a question's table from the stored replies."""
 
 from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.likelihoods.asker import StoreAsker

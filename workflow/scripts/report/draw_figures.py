@@ -1,4 +1,4 @@
-"""Draw the figures of one dataset x generator x scorer as SVG, PNG and PDF."""
+"""Draw the figures for one dataset x generator x scorer as SVG, PNG and PDF."""
 
 from pathlib import Path
 

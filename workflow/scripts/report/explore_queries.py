@@ -1,4 +1,4 @@
-"""Write the query explorer's data of one dataset x generator x scorer, a script per query."""
+"""Write the query explorer's data for one dataset x generator x scorer, with one script per query."""
 
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
 from ragrelay.execution.jobs.scripts import job_log

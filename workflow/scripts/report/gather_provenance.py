@@ -1,4 +1,4 @@
-"""Gather provenance, and counts of what was left out, for the report."""
+"""Gather provenance and counts of the data left out, for the report."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ragrelay.report.display.outputs import resolve
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 from ragrelay.report.used import Benchmarks
 
-# The stage of each group of counts of the core.
+# The stage that each of the core's groups of counts belongs to.
 STAGES = {
     "collection": "collection",
     "references": "collection",

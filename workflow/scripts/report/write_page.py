@@ -1,4 +1,4 @@
-"""Write the page of a study."""
+"""Write a study's page."""
 
 from dataclasses import replace
 from importlib import import_module

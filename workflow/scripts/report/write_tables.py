@@ -1,4 +1,4 @@
-"""Write the tables of a study as CSV, Parquet and LaTeX."""
+"""Write a study's tables as CSV, Parquet and LaTeX."""
 
 from pathlib import Path
 

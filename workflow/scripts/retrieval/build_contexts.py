@@ -1,4 +1,4 @@
-"""Select the context candidates of a retriever, and list the skipped passages without text."""
+"""Select a retriever's context candidates, and list the passages skipped because they have no text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Build the TREC run of a retriever for a dataset."""
+"""Build a retriever's TREC run for a dataset."""
 
 from pathlib import Path
 

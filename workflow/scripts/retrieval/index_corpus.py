@@ -1,4 +1,4 @@
-"""Index a corpus into the cache, or count whether its index is missing. The output is a receipt, or the count."""
+"""Index a corpus and cache the index, or only check whether it is missing. The output is a receipt or a count."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.missing_counts import counted_work

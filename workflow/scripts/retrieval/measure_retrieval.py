@@ -1,9 +1,8 @@
-"""Compute retrieval measures of the prompted ranking, and count what its contexts left out at the grid's k.
+"""Compute retrieval measures for the ranking in the prompts, and count what its contexts left out at the grid's k.
 
-params: measures, ks, relevant (the label from which binary measures count), subtopic_level
-(the same of subtopics), empty (how queries without results count:
-`zero`, `left_out`, or None if the retriever may leave queries out), identical_ids (whether to warn of queries whose own
-passage is in their context).
+params: measures, ks, relevant (the lowest label that counts as relevant in binary measures), subtopic_level (the same
+for subtopics), empty (how queries without results count: `zero`, `left_out`, or None if the retriever may leave queries
+out), identical_ids (whether to warn about queries whose context contains the passage with their id).
 """
 
 import polars as pl

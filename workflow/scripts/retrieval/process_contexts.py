@@ -1,6 +1,6 @@
-"""Process the contexts of a retriever into the cache. Outputs: its contexts with the texts shown, and a receipt.
+"""Process a retriever's contexts and cache the texts. Outputs: its contexts with the shown texts, and a receipt.
 
-Or count whether texts are missing.
+Alternatively, only check whether texts are missing.
 """
 
 import shutil

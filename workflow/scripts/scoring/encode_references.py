@@ -1,4 +1,4 @@
-"""Prepare a dataset's reference texts for a scorer in the cache, or count the work. Output: a receipt or the count."""
+"""Prepare and cache a dataset's references for a scorer, or only count the work. Output: a receipt or the count."""
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.missing_counts import counted_work

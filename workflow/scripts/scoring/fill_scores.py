@@ -1,6 +1,6 @@
-"""Score one shard of a generator's answers into the score store with one model, or count the missing scores.
+"""Score one shard of a generator's answers with a model and store the scores, or only count the missing ones.
 
-The output is a receipt or the count. The answers may also be in a table; another job then looks up their scores.
+The output is a receipt or the count. The answers may also come from a table, whose scores another job then looks up.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Read the scores of a generator's answers from your file."""
+"""Read the scores of a generator's answers from a user's file."""
 
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.keyed_files import of_pattern

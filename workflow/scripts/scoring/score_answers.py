@@ -1,4 +1,4 @@
-"""Score a retriever's answers; scores that are already in the score store are reused."""
+"""Score a retriever's answers, reusing scores that are already in the score store."""
 
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.execution.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""Average the scores from a panel's judges for one retriever. params: patterns, judges (to average over)."""
+"""Average the scores that a panel's judges give one retriever's answers. params: patterns, judges (to average over)."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet
