@@ -1,4 +1,4 @@
-"""Print what is in the cache and which studies use it, or list (and optionally remove) what no study needs."""
+"""Print the cache's contents and the studies that use them, or list (and optionally remove) what no study needs."""
 
 from pathlib import Path
 

@@ -55,7 +55,7 @@ class ReportedStudy(Protocol):
 
 
 class Annex:
-    """Base class for annexes. A subclass's docstring says in its first paragraph what the annex is for."""
+    """Base class for annexes. A subclass's docstring gives its purpose in the first paragraph."""
 
     order: ClassVar[int]
     """Determines the annex's position on the page and in the documentation."""
@@ -235,7 +235,7 @@ class Annex:
         return []
 
     def left_out(self, study: CheckedStudy) -> LeftOut:
-        """List the files that count what the annex left out.
+        """List the files with counts of the data that the annex left out.
 
         Args:
             study: The study.

@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """Unusable input, reported in one line: the place, what was found, what was expected.
+    """Unusable input, reported in one line with its place, the value found and the values expected.
 
     Unprintable characters, such as line breaks and terminal codes, are shown as escapes.
 
     Args:
         place: Where the input is: a file, a configuration key, an argument.
-        found: The unusable value, or what is missing.
+        found: The unusable value, or the missing thing.
         expected: What would work instead.
     """
 

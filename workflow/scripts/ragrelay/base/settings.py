@@ -40,7 +40,7 @@ TYPES = {
 
 
 class RefusedError(ValueError):
-    """A validator's error: what was found and what was expected. ``key``: the key, if a mapping was checked."""
+    """A validator's error: the value found and the values expected. ``key``: the key, if a mapping was checked."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)

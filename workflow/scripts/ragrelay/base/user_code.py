@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
     """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
 
-    ``kind``: what the message calls it, such as function or class.
+    ``kind``: its name in the message, such as function or class.
     """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
@@ -61,7 +61,7 @@ def function_named(name: str) -> Callable[..., Any]:
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
     """Turn errors from the user's function ``name`` into an InputError with the file, line and ``given`` input.
 
-    The traceback goes to the log. ``expected``: what the function should return.
+    The traceback goes to the log. ``expected``: the result that the function should return.
     """
     try:
         yield

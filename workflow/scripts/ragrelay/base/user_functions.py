@@ -15,7 +15,7 @@ class PairFunction(Kind):
     """Calls the function once per pair, or once with two lists."""
 
     results: ClassVar[str]
-    """A plural noun for what the function returns, used in messages."""
+    """A plural noun for the function's results, used in messages."""
 
     function: Function
     batch: bool = Field(

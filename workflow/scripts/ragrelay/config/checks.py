@@ -1,4 +1,4 @@
-"""Check what the schema can't: file names, paths, the cache folder, and the budget's units."""
+"""Check whatever the schema can't: file names, paths, the cache folder, and the budget's units."""
 
 import os
 import re

@@ -22,7 +22,7 @@ FILLERS = 100
 OTHERS = {
     None: "judged non-relevant", "unjudged": "unjudged", "random": "random", "file": "of a file", "nothing": "none"
 }  # fmt: skip
-"""What the passages after the drawn ones are, for each value of `filler`."""
+"""A name for the passages that follow the drawn ones, for each value of `filler`."""
 OF_CORPUS = 1000
 """Number of corpus passages from which fillers are drawn for all queries."""
 

@@ -170,7 +170,7 @@ class Retriever(Kind):
         """Describe contexts if they have a fixed number of relevant passages by design.
 
         Returns:
-            The number of relevant passages and what the other passages are; None if the number varies.
+            The number of relevant passages and a name for the others; None if the number varies.
         """
         return None
 

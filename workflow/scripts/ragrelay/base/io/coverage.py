@@ -1,4 +1,4 @@
-"""Compare a user's file with what a study needs: count what is missing, warn if it is a lot, fail if it is all."""
+"""Compare a user's file with a study's needs: count missing data, warn if there is a lot, fail if all is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from ragrelay.base.errors import InputError
 
 ENOUGH = 0.5
-"""The page warns if a file has less than this share of what the study needs."""
+"""The page warns if a file has less than this share of the data that the study needs."""
 
 NAMED = ("generator", "scorer", "source", "judge", "retriever")
 """The keys of a count's ``detail`` that a warning names."""
@@ -19,8 +19,8 @@ def count_missing(
 ) -> dict[str, object]:
     """Return a count (what, count, of) of the needed things that the user's file ``place`` lacks.
 
-    ``what``: plural nouns for what is needed, and for the things counted as missing. ``given``: what the file has
-    instead. Raises InputError if nothing was ``found``.
+    ``what``: plural nouns for the needed and for the missing things. ``given``: the file's content instead. Raises
+    InputError if nothing was ``found``.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -55,7 +55,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return one sentence for each dataset and file with less than ENOUGH of what the study could use.
+    """Return one sentence for each dataset and file with less than ENOUGH of the data that the study could use.
 
     ``counts`` comes from left_out.json. Counts from functions other than count_missing are ignored.
     """

@@ -12,7 +12,7 @@ FAULTS = (ValueError, RecursionError)
 
 
 def json_fault(error: Exception) -> str:
-    """Describe one of the errors in FAULTS, as what a message says was found."""
+    """Describe one of the errors in FAULTS, for the ``found`` of a message."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):

@@ -28,7 +28,7 @@ SECRETS = {
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
         "an address with a key in its query", WITHOUT),
 }  # fmt: skip
-"""Patterns of secrets, each with the name that messages use for it and what they expect instead."""
+"""Patterns of secrets, each with its name in messages and the expected value."""
 RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
 """A run of characters that may be random. _is_random excludes hexadecimal ones, such as commits and hashes."""
 VARIABLE_KEY = "api_key_env"

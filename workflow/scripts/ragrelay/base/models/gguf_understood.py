@@ -1,6 +1,6 @@
 """List the keys and tensors of GGUF files that a conversion preserves, and reject files with others.
 
-What a model computes depends on its architecture's keys, its tokenizer's keys and its tensors. Other keys, such as
+A model's output depends on its architecture's keys, its tokenizer's keys and its tensors. Other keys, such as
 ``general`` and ``quantize``, only describe the file.
 """
 
@@ -12,7 +12,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.models.gguf_files import GgufHeader
 
 PROVEN = ("llama",)
-"""Architectures that we tested: converted tensors match what the package gguf reads, and the models answer."""
+"""Architectures that we tested: converted tensors match those read by the package gguf, and the models answer."""
 REQUIRED = ("block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count",
             "attention.layer_norm_rms_epsilon")  # fmt: skip
 CARRIED = (*REQUIRED, "attention.head_count_kv", "rope.freq_base", "vocab_size")

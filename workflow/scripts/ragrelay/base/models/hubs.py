@@ -1,4 +1,4 @@
-"""Download from hubs, and report what is missing in jobs, which have no access to hubs."""
+"""Download from hubs, and report missing files in jobs, which have no access to hubs."""
 
 import os
 import sys

@@ -26,7 +26,7 @@ REFUSED = {
     "pyndeval": ("a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"),
     "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
 }
-"""ir_measures' providers whose measures are rejected, each with the reason and what is expected instead."""
+"""ir_measures' providers whose measures are rejected, each with the reason and the expected measures."""
 
 
 class _Computed(NamedTuple):

@@ -11,7 +11,7 @@ UNSCORED = "answers without a score: no context, no sentence or no nuggets to as
 WITHOUT_JUDGE = "@without-"
 """Joins the panel's name and the left-out judge's name to name a panel's part. Entries' names can't contain an @."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
-"""Kinds of retrievers that don't rank, because judgements determine what they retrieve."""
+"""Kinds of retrievers that don't rank, because judgements determine which passages they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")
 """Kinds of retrievers that relay leaves out: the above, and those that change another retriever's texts."""
 PAPER_NAMES = {

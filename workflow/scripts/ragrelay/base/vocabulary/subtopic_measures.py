@@ -174,7 +174,7 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
     """Return the highest DCG that any ranking of 1, 2, … passages can have. Arguments are those of greedy_ideal.
 
-    What a passage adds depends on the set of passages above it, not on their order. So it is enough to know the DCG of
+    A passage's gain depends on the set of passages above it, not on their order. So it is enough to know the DCG of
     each set's best order, which consists of the best order of all but one passage, followed by that passage.
     """
     members, steps = _sets(len(covers))

@@ -16,7 +16,7 @@ from ragrelay.base.io.text_lines import tsv_rows
 _WHOLE = re.compile(r"([0-9]{1,9})(?:[.,]0+)?")
 _SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*\s*', re.IGNORECASE)
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
-"""What a byte that isn't valid UTF-8 is decoded to."""
+"""The decoded form of bytes that aren't valid UTF-8."""
 
 
 def tsv_records(

@@ -1,4 +1,4 @@
-"""List what a study's grid needs to download: hub files, datasets and Terrier."""
+"""List the downloads that a study's grid needs: hub files, datasets and Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -352,7 +352,7 @@ def _module(name: str, path: Path) -> Module:
 
 @functools.cache
 def _maker() -> str:
-    """Identify what a parsed file depends on besides its text: these modules and Python's parser."""
+    """Identify a parsed file's dependencies besides its text: these modules and Python's parser."""
     return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version} {OURS}"
 
 

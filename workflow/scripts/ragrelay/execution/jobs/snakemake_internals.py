@@ -405,7 +405,7 @@ def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tup
 
     Snakemake's log records trigger this, because Snakemake ignores a module's hooks such as `onstart`. The target
     `check_cluster` ends the run after the check. It checks the jobs for the other targets on the command line or, if
-    there are none, for the report. ``planned`` returns what the plan counted for jobs, and when.
+    there are none, for the report. ``planned`` returns the plan's counts for jobs, and its time.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -595,7 +595,7 @@ def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
 
 
 def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
-    """Return what the profile's `set-resources` sets for a class of rules."""
+    """Return the resources that the profile sets for a class of rules (`set-resources`)."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
@@ -635,7 +635,7 @@ def missing_keys(inputs: object) -> int | None:
 
 
 def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
-    """Return what the profile's `set-threads` sets for a class of rules, or else ``otherwise``."""
+    """Return the threads that the profile sets for a class of rules (`set-threads`), or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 

@@ -1,1 +1,1 @@
-"""Estimate what a study costs before any engine starts."""
+"""Estimate a study's cost before any engine starts."""

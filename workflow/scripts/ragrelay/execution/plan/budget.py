@@ -1,4 +1,4 @@
-"""Check a study's budget before a run's first job, from past use and what the last `snakemake plan` counted."""
+"""Check a study's budget before a run's first job, from past use and the counts of the last `snakemake plan`."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -30,8 +30,8 @@ def plan_receipt(
 ) -> dict[str, Any]:
     """Return the record that later runs are checked against: time, hash of the planned work (``of``) and totals.
 
-    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: what the study's
-    jobs have used so far. ``missing``: see plan_jobs.
+    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: the study's use
+    so far. ``missing``: see plan_jobs.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
@@ -77,9 +77,9 @@ def check_budget(
     """Raise InputError if a run would exceed ``budget``, or if the plan is missing or outdated.
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the current hash of the work. ``files``: the files that the
-    plan was based on, none of which may be newer than the plan or among the run's outputs ``to_be_made``. ``used``:
-    what the study's jobs have used so far. Use since the plan is part of what was planned; if it exceeds the plan, the
-    remaining need is unknown.
+    plan was based on, none of which may be newer than the plan or among the run's outputs ``to_be_made``. ``used``: the
+    study's use so far. Use since the plan is part of the planned need; if it exceeds the plan, the remaining need is
+    unknown.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)

@@ -1,4 +1,4 @@
-"""List what is in the cache and which studies use it, join its small files, and remove what no study needs."""
+"""List the cache's contents and the studies that use them, join small files, and remove what no study needs."""
 
 import itertools
 import re

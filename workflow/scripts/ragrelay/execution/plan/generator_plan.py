@@ -1,4 +1,4 @@
-"""Look up what the plan needs to know about a generator: stores, template, pace and price."""
+"""Look up a generator's stores, template, pace and price for the plan."""
 
 import functools
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Provide rules, plan and status with what they need to know about a study's questions to models."""
+"""Define a study's questions to models for the rules, the plan and the status."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +72,7 @@ class StudyQuestion:
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs that ask for what a job reads, each with only the parts that it reads."""
+        """Return the jobs that ask about a job's parts, each with only the parts that the job reads."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study

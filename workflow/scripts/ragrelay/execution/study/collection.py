@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about datasets: sources, files, clusters and grades."""
+"""Define datasets for the rules: their sources, files, clusters and grades."""
 
 import functools
 from pathlib import Path

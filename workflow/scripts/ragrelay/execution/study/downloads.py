@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about downloads: their receipts, and the GGUF conversions that follow."""
+"""Define downloads for the rules: their receipts, and the GGUF conversions that follow."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ class Downloads:
         return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
 
     def converted_from(self, generator: str) -> list[str]:
-        """Return what the conversion of a generator's GGUF file depends on: the file, or its download's receipts."""
+        """Return the inputs for converting a generator's GGUF file: the file, or the receipts of its download."""
         path = local_path(self.study.generator(generator)["model"])
         return [*([str(path)] if path else []), *self._downloaded("generators", generator)]
 

@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about prompts and answers: generators, templates, shards, answer files."""
+"""Define prompts and answers for the rules: generators, templates, shards and answer files."""
 
 import functools
 from collections.abc import Iterable, Sequence

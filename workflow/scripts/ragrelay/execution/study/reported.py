@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about the report: sections, figures, tables and their inputs."""
+"""Define the report for the rules: its sections, figures and tables, and their inputs."""
 
 import functools
 import os
@@ -99,7 +99,7 @@ class Reported:
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """For retrievers with a fixed dose, the number of relevant passages in contexts and what the others are.
+        """For retrievers with a fixed dose, the number of relevant passages in contexts and a name for the others.
 
         Empty if there are no graded retrievers.
         """

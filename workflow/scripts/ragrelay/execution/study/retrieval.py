@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about retrieval: corpora, indexes, and the inputs and params of jobs."""
+"""Define retrieval for the rules: corpora, indexes, and the inputs and params of jobs."""
 
 import functools
 from pathlib import Path

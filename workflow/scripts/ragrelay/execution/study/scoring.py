@@ -1,4 +1,4 @@
-"""Provide rules with what they need to know about scores: where they come from, references and judge templates."""
+"""Define scoring for the rules: the scores' origin, references and judge templates."""
 
 import functools
 from typing import TYPE_CHECKING

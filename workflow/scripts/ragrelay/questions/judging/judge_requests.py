@@ -41,7 +41,7 @@ Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Judging:
-    """What a judge gets besides the answers. All jobs for a dataset and scorer share it.
+    """A judge's inputs besides the answers. All jobs for a dataset and scorer share them.
 
     ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for scorers that don't need
     them. ``own``: the scorer's own texts by qid, such as nuggets. ``grades``: the lowest label in each reference set,

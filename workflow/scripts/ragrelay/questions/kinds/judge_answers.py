@@ -164,7 +164,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read what a judge's questions need. The flag is False if estimates stand in for the scorer's missing files."""
+    """Read the inputs for a judge's questions. The flag is False if estimates replace the scorer's missing files."""
     from dataclasses import replace
 
     from ragrelay.questions.judging.judge_requests import judging

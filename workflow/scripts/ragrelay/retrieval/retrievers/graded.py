@@ -18,7 +18,7 @@ class Graded(TwoSided):
     relevant: int = Field(ge=0, description="Number of relevant passages in a context.")
 
     def dose(self) -> tuple[int, str]:
-        """Return the dose, and what the other passages in the context are."""
+        """Return the dose, and a name for the other passages in the context."""
         return self.relevant, OTHERS[self.filler]
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
