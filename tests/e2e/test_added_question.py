@@ -74,7 +74,7 @@ def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
     assert "The probability of yes when the generator is asked" in section and "mean abstains" in section
     assert f"<td>bm25</td><td>{len(table)}</td><td>{table['abstains'].mean():.3f}</td>" in section
     for check in of_annexes("check_added_question"):
-        told = "each answer’s probability; from the rule read_abstains"
+        told = "each answer’s probability; written by the rule read_abstains"
         check(study.results, "small/abstains/demo-lm/rel.parquet", told)
     lines = study.snakemake("status").stdout.splitlines()
     rows = [[cell.strip() for cell in line.split("|")] for line in lines if "| small " in line]

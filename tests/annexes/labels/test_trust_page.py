@@ -68,10 +68,8 @@ def test_a_judge_is_worth_its_kappa(judge: Labels) -> None:
     (row,) = shown.tables["annotation_agreement"].filter(quantity="kappa").to_dicts()
     assert row["value"] == pytest.approx(kappa) and (row["low"] is None) == (kappa == 0)
     told = f"{kappa:.2f}" + (f" [{row['low']:.2f}, {row['high']:.2f}]" if kappa else "")
-    assert (
-        agreement_sentences(shown)[0]
-        == f"demo: agreement with human labels (people), measured by Cohen’s κ, is {told} for grades."
-    )
+    said = f"demo: agreement with human labels (people), measured by Cohen’s κ, is {told} for grades."
+    assert agreement_sentences(shown)[0] == said
     doubted = f"{DOUBT}κ = {told}, below the threshold of 0.40 (agreement.least_kappa)."
     assert trust_warnings(shown) == ([doubted] if kappa < 0.4 else [])
 
@@ -88,9 +86,8 @@ def test_a_judge_of_unknown_worth_is_doubted(judge: Labels, people: Labels, reas
     shown = judged(judge, people)
     (warned,) = trust_warnings(shown)
     assert warned.startswith(f"{DOUBT}unknown: κ cannot be computed ({reason}")
-    assert agreement_sentences(shown) == [
-        "demo: agreement with human labels (people), measured by Cohen’s κ, is unknown for grades."
-    ]
+    (said,) = agreement_sentences(shown)
+    assert said == "demo: agreement with human labels (people), measured by Cohen’s κ, is unknown for grades."
     assert reason in agreement_table(shown).rows[0][-1]
 
 

@@ -105,7 +105,7 @@ def test_the_crate(copied: Callable[[], Sandbox]) -> None:
     for name, entity in parts.items():
         content = (twin.results / name).read_bytes()
         assert entity["contentSize"] == str(len(content)) and entity["sha256"] == hashlib.sha256(content).hexdigest()
-    assert parts["report/index.html"]["description"] == "the page of the study; from the rule write_page"
+    assert parts["report/index.html"]["description"] == "the page of the study; written by the rule write_page"
     (run,) = (entity for entity in crate.contextual_entities if entity.type == "CreateAction")
     assert {one.id for one in run["result"]} == set(parts)
     assert {"#ragrelay", "#snakemake", "#polars"} <= {one.id for one in run["instrument"]}

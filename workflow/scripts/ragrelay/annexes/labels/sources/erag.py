@@ -11,8 +11,8 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 
 
 class Erag(ContinuousSource):
-    """The score of the answer that the generator makes from the passage alone (Salemi and Zamani, SIGIR 2024), averaged
-    over seeds, against the references that P uses.
+    """The score of the answer that the generator gives from this passage alone (Salemi and Zamani, SIGIR 2024),
+    averaged over seeds, with the references that P uses.
     """
 
     needs_single_answers = True

@@ -12,8 +12,8 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class File(Graded):
-    """Labels from a file, made by people or by another judge. If the file has labels for a query, the query's other
-    passages have label 0; other queries have no labels.
+    """Labels from a file, assigned by people or by another judge. If the file labels a query, passages of that query
+    without a label in the file have label 0; other queries have no labels.
     """
 
     judge = True

@@ -15,9 +15,9 @@ GRADES = (0, 1, 2, 3)
 
 
 class GradedLlm(JudgeSource, Graded):
-    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et
-    al., 2024), by its probabilities for the four digits. The label is the likeliest grade; nDCG uses the expected
-    grade.
+    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and UMBRELA (Upadhyay et al.,
+    2024). Its probabilities for the four digits give the label, which is the likeliest grade, and the expected grade,
+    which nDCG uses.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("label", "gain")

@@ -20,10 +20,11 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 
 
 class LeaveOut(AnnotationSource):
-    """How much the passage raises P: P with the context minus P without the passage, from an intervention of kind
-    `leave_out`, as a mean over the retrievers whose contexts have the passage. The label may be below 0: precision is
-    the mean effect, hit ratio the largest, and nDCG counts harm as 0. Measures only have values at cutoffs below the
-    labels' `k`, because the labels contain P at that k."""
+    """The passage's contribution to P: P with the complete context minus P without the passage, from an intervention of
+    kind `leave_out`, averaged over the retrievers whose contexts contain the passage. Labels can be negative: precision
+    is the mean effect, hit ratio the largest, and nDCG counts negative labels as 0. Measures only have values at
+    cutoffs below the labels' `k`, because labels depend on P at that k.
+    """
 
     signed = True
     single = False

@@ -9,8 +9,8 @@ from ragrelay.base.settings import Text
 
 
 class Llm(JudgeSource, ContinuousSource):
-    """A generator asked whether the passage is relevant: its probability of yes, divided by its probability of yes or
-    no, as the answer's first token.
+    """A generator that is asked whether the passage is relevant. The label is its probability of yes as the reply's
+    first token, divided by its probability of yes or no.
     """
 
     yes_word: Text = Field(

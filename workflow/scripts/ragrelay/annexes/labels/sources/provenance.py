@@ -12,8 +12,8 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class Provenance(AnnotationSource):
-    """1 for each passage from a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
-    al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`.
+    """1 for each passage from a page that a file names as provenance of the query's answer, otherwise 0 (KILT, Petroni
+    et al., NAACL 2021). Passages need titles, from a catalogued corpus or from `title` in `passages.jsonl`.
     """
 
     path: DatasetFile = Field(

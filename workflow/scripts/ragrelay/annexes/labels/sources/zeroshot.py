@@ -9,12 +9,11 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 
 class Zeroshot(AnnotationSource):
-    """The score P_0 of the answer without any passage, as the label of each of the query's passages: a source that
-    follows P without knowing the passages. Other sources must beat this baseline.
+    """P_0 as the label of each of the query's passages: a baseline that can predict P without knowing the passages.
 
-    All of a query's passages have the same label, so nDCG and a correlation within queries are undefined. Unseen
-    reference sets use the P_0 of the complete set, because leaving out references by passage would be knowledge of the
-    passage.
+    Other sources must beat it. All of a query's passages have the same label, so nDCG and a correlation within queries
+    are undefined. Unseen reference sets use the complete set's P_0, because leaving out references by passage would
+    reveal information about the passage.
     """
 
     constant = True
