@@ -133,7 +133,7 @@ onerror:
 
 # Not in rules/targets.smk, because Snakemake takes the default target from this file only.
 rule report:
-    """The report of the study: its page, tables and figures. The default."""
+    """Write the study's report: the page, tables and figures. This is the default target."""
     input:
         REPORTED_FILES,
 

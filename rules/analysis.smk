@@ -6,7 +6,7 @@ Output: utility, and the tables that ragrelay/report/outputs.py lists for each r
 
 
 rule compute_utility:
-    """Compute how much better each query's answer is than its zero-shot answer, in every cell."""
+    """Compute P, P₀ and utility for each query in every cell."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         uses=files.context_use.each(study.each_retriever if study.settings.context_use else []),
@@ -47,7 +47,7 @@ rule decompose_variance:
 
 
 rule analyse_transmission:
-    """Answer the study's three questions with tests, and correlate retrieval measures with utility and P."""
+    """Test relay and the differences between retrievers, and correlate retrieval measures with utility and P."""
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
@@ -89,7 +89,7 @@ rule analyse_transmission:
 
 
 rule compare_judges:
-    """Compute a panel's results with each judge left out, and how much its judges agree."""
+    """Measure the agreement between a panel's judges, and show the panel's results without each judge in turn."""
     input:
         systems=of_job(lambda scorer: scoring.with_parts(files.tables["systems"], scorer)),
         relay=of_job(lambda scorer: scoring.with_parts(files.tables["relay"], scorer)),
@@ -114,7 +114,7 @@ rule compare_judges:
 
 
 rule describe_answers:
-    """Describe the answers' lengths, how they end, and their cost."""
+    """Summarise how long the answers are, how they end, and what they cost."""
     input:
         answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -137,7 +137,7 @@ rule describe_answers:
 
 
 rule describe_scores:
-    """Describe how scores vary across seeds, and utility by the position of the relevant passage."""
+    """Summarise how scores vary between seeds, and how utility depends on the position of a relevant passage."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         prompts=generation.prompts_with_context(study.retriever_contexts),

@@ -79,7 +79,7 @@ for question in questions:
 
 
 rule analyse_judge_checks:
-    """Test whether a judge's scores depend on position or length."""
+    """Test whether a judge's scores depend on the order of the judge's input or the length of the answer."""
     input:
         files.judge_checks_scores,
     output:

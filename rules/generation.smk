@@ -20,7 +20,7 @@ PROMPT_FILES = {
 
 
 rule build_prompts:
-    """Lay out a retriever's contexts as prompts, for every ordering and k."""
+    """Build prompts from a retriever's contexts, for every ordering and k."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -40,7 +40,7 @@ rule build_prompts:
 
 
 use rule build_prompts as build_zeroshot_prompts with:
-    """Lay out the zero-shot prompts, which contain only the queries."""
+    """Build prompts from the queries alone, without passages."""
     input:
         queries=files.queries,
     output:
@@ -50,7 +50,7 @@ use rule build_prompts as build_zeroshot_prompts with:
 
 
 rule convert_model:
-    """Convert a GGUF file's weights into a format that vLLM loads, and cache them."""
+    """Convert a GGUF file's weights to a format that vLLM can load, and store them in the cache."""
     input:
         of_job(downloads.converted_from),
     output:
@@ -93,7 +93,7 @@ ANSWERED = {
 
 
 rule count_answers:
-    """Count the answers that the store lacks, so that generation only requests a GPU if any are missing."""
+    """Count the answers missing from the store, so that `generate_answers` requests a GPU only if there are any."""
     input:
         **ANSWERED,
     output:
@@ -110,7 +110,7 @@ rule count_answers:
 
 
 rule generate_answers:
-    """Generate and store answers to all retrievers' prompts and to the zero-shot prompts."""
+    """Generate and store the answers to all retrievers' prompts and to the zero-shot prompts."""
     input:
         **ANSWERED,
         missing=count_of(files.receipt),
@@ -133,7 +133,7 @@ rule generate_answers:
 
 
 rule view_answers:
-    """Write the answers in a retriever's cells from the store."""
+    """Write a retriever's answers from the store to files, one file per cell."""
     input:
         prompts=generation.prompts_with_context(study.contexts),
         receipts=following(generation.receipts(files.receipt)),
@@ -159,7 +159,7 @@ rule view_answers:
 
 
 use rule view_answers as view_zeroshot_answers with:
-    """Write the zero-shot answers from the store."""
+    """Write the zero-shot answers from the store to files, one file per seed."""
     input:
         prompts=generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=following(generation.receipts(files.receipt)),
@@ -171,7 +171,7 @@ use rule view_answers as view_zeroshot_answers with:
 
 
 rule read_answers:
-    """Read a retriever's imported answers, with the passages in their contexts, from files."""
+    """Read a retriever's imported answers, and the passages in their contexts, from files."""
     input:
         files=of_job(generation.answer_files),
         dataset_files=of_job(collection.files),

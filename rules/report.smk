@@ -12,7 +12,7 @@ report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
-    """Record where all results come from, and count the data left out."""
+    """Record the provenance of all results, and count the items that were left out."""
     input:
         **reported.left_out_files,
         **reported.records,
@@ -47,7 +47,7 @@ rule gather_provenance:
 
 
 rule pool_samples:
-    """Answer the questions about systems and relay over all generators and datasets."""
+    """Average the results on retriever differences and relay over all generators and datasets."""
     input:
         utility=files.utility.each(study.sections_with_parts),
         retrieval=study.grid_paths(files.measures),
@@ -91,7 +91,7 @@ rule draw_figures:
 
 
 use rule draw_figures as draw_figures_at with:
-    """Draw the figures for one k."""
+    """Draw the figures for a single k."""
     output:
         reported.paths(reported.outputs("depth")),
     log:
@@ -106,7 +106,7 @@ use rule draw_figures as draw_figures_at with:
 
 
 rule explore_queries:
-    """Write the query explorer's data."""
+    """Write the data for the page's query explorer."""
     input:
         queries=files.queries,
         references=files.references,

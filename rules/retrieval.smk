@@ -30,7 +30,7 @@ rule fetch_input:
 
 
 rule prepare_collection:
-    """Write a dataset's judged queries and its judgements as tables."""
+    """Write tables of a dataset's judged queries and their judgements."""
     input:
         fetched=downloads.receipts_of("dataset"),
         dataset_files=of_job(collection.files),
@@ -57,7 +57,7 @@ rule prepare_collection:
 
 
 rule prepare_judged_subtopics:
-    """Write the queries and judgements (each pair's highest label) of a dataset whose judgements name subtopics."""
+    """Write a dataset's judged queries and their judgements, with each passage's highest label over all subtopics."""
     input:
         fetched=downloads.receipts_of("dataset"),
         dataset_files=of_job(collection.files),
@@ -83,7 +83,7 @@ rule prepare_judged_subtopics:
 
 
 rule prepare_subtopics:
-    """Read which passages are relevant to which subtopics of a query."""
+    """List which passages are relevant to which subtopics of a query."""
     input:
         queries=files.queries,
         qrels=files.qrels,
@@ -104,7 +104,7 @@ rule prepare_subtopics:
 
 
 rule prepare_clusters:
-    """Read the clusters that a dataset's queries form."""
+    """Read the file that assigns a dataset's queries to clusters."""
     input:
         queries=files.queries,
         clusters=of_job(collection.cluster_files),
@@ -122,7 +122,7 @@ rule prepare_clusters:
 
 
 rule prepare_references:
-    """Collect the references: all passages judged at or above the lowest grade."""
+    """Collect the references: all passages judged at the lowest reference grade or higher."""
     input:
         dataset_files=of_job(collection.files),
         queries=files.queries,
@@ -157,7 +157,7 @@ INDEXING = {
 
 
 rule count_indexes:
-    """Check whether an index still has to be built, so that a GPU is only requested if it does."""
+    """Check whether an index is missing, so that `index_corpus` requests a GPU only if it has to build one."""
     input:
         unpack(retrieval.index_inputs),
     output:
@@ -197,7 +197,7 @@ rule index_corpus:
 
 
 rule build_run:
-    """Rank passages for each query, or read the rankings from a run file."""
+    """Rank passages for every query, or read the rankings from a run file."""
     input:
         unpack(retrieval.run_inputs),
     output:
@@ -225,7 +225,7 @@ rule build_run:
 
 
 rule build_contexts:
-    """Select each query's top passages with text, up to `context_depth`."""
+    """Collect the texts of each query's top passages, at most `context_depth` per query."""
     input:
         dataset_files=of_job(collection.files),
         queries=files.queries,
@@ -262,7 +262,7 @@ PROCESSING = {
 
 
 rule count_processed_texts:
-    """Check whether a processor still has texts to change, so that a GPU is only requested if it does."""
+    """Check whether any texts still need processing, so that `process_contexts` requests a GPU only if needed."""
     input:
         unpack(retrieval.unprocessed_inputs),
     output:
@@ -281,7 +281,7 @@ rule count_processed_texts:
 
 
 rule process_contexts:
-    """Process a retriever's passages for every k, and store the texts in the cache."""
+    """Apply a processor to a retriever's contexts at every k, and store the resulting texts in the cache."""
     input:
         unpack(retrieval.unprocessed_inputs),
         missing=count_if_gpu("processing", files.processed),
@@ -308,7 +308,7 @@ rule process_contexts:
 
 
 rule measure_retrieval:
-    """Compute each query's retrieval measures at every k."""
+    """Compute retrieval measures for each query at every k."""
     input:
         contexts=files.contexts,
         skipped=files.skipped,

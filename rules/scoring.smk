@@ -20,7 +20,7 @@ ENCODING = {
 
 
 rule count_references:
-    """Check whether a dataset's references still have to be encoded, so that a GPU is only requested if they do."""
+    """Check whether any references need encoding, so that `encode_references` requests a GPU only if needed."""
     input:
         **ENCODED,
     output:
@@ -36,7 +36,7 @@ rule count_references:
 
 
 rule encode_references:
-    """Encode the references for a scorer, and cache the embeddings."""
+    """Encode a dataset's references with a scorer's model, and store the embeddings in the cache."""
     input:
         **ENCODED,
         missing=count_if_gpu("scoring", files.encoded_references),
@@ -73,7 +73,7 @@ FILLED = {
 
 
 rule count_scores:
-    """Count the scores that the store lacks, so that scoring only requests a GPU if any are missing."""
+    """Count the scores missing from the store, so that `fill_scores` requests a GPU only if there are any."""
     input:
         **FILLING,
     output:
@@ -115,7 +115,7 @@ rule fill_scores:
 
 
 rule score_answers:
-    """Write the scores of a retriever's answers for each reference set."""
+    """Write the scores of a retriever's answers against each reference set."""
     input:
         **scoring.reference_files,
         filled=following(of_job(scoring.receipts)),
@@ -142,7 +142,7 @@ rule score_answers:
 
 
 use rule score_answers as score_zeroshot_answers with:
-    """Write the scores of the zero-shot answers."""
+    """Write the scores of the zero-shot answers against each reference set."""
     input:
         **scoring.reference_files,
         filled=following(of_job(scoring.receipts)),
@@ -203,7 +203,7 @@ rule read_scores:
 
 
 rule score_panel:
-    """Average the scores that a panel's judges give a retriever's answers."""
+    """Average the scores that a panel's judges gave to a retriever's answers."""
     input:
         scores=of_job(scoring.of_panel),
     output:

@@ -8,13 +8,13 @@ from ragrelay.execution.jobs.stale_files import KEPT
 
 
 rule fetch_inputs:
-    """Download everything that the grid needs: models, ir_datasets collections, Terrier."""
+    """Download everything that the grid needs: models, ir_datasets collections and Terrier's files."""
     input:
         files.fetched.each([{"fetched": s} for s in downloads.needed]),
 
 
 rule prefetch:
-    """Download everything that the grid needs and build its indexes, so that all other jobs can run offline."""
+    """Download everything that the grid needs and build the indexes, so that all other jobs can run offline."""
     input:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs, and the profile decides where.
@@ -24,7 +24,7 @@ rule prefetch:
 
 
 rule all_runs:
-    """Create each retriever's run and retrieval measures."""
+    """Compute every retriever's run and retrieval measures."""
     input:
         study.grid_paths(files.run),
         study.grid_paths(files.measures),
@@ -51,7 +51,7 @@ rule all_scores:
 
 # No outputs, so that it runs whenever it is requested, because the store may have changed.
 rule plan:
-    """Count the requests that the study will send to its engines, without starting an engine."""
+    """Estimate the study's cost and count its requests to engines, without starting an engine."""
     input:
         unpack(lambda wildcards: plan.prompts),
         fetched=plan.fetched,
@@ -73,7 +73,7 @@ rule plan:
 
 
 rule status:
-    """Print the number of generated answers, the speed and the failed jobs. You can use this during a run."""
+    """Print the number of generated answers, the speed and the failed jobs. Also works during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -92,7 +92,7 @@ rule status:
 
 
 rule preview:
-    """Write a page on the queries whose answers are complete, outside the results. You can use this during a run."""
+    """Write a page, outside the results, about the queries whose answers are complete. Also works during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -115,7 +115,7 @@ rule preview:
 
 # Snakemake ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
-    """Ask SLURM when a job in each of the study's classes would start, without submitting any."""
+    """Ask SLURM when a job of each of the study's job classes would start, without submitting any."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,
@@ -123,7 +123,7 @@ rule check_cluster:
 
 # No outputs, so that it runs whenever it is requested.
 rule stale:
-    """List the files in results/<study>/ that the current configuration doesn't create, e.g. a removed retriever's."""
+    """List the files in `results/<study>/` that the current configuration doesn't produce."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -141,7 +141,7 @@ rule stale:
 
 
 rule check_cache:
-    """Read the entire cache, and list damaged files and leftovers from killed jobs."""
+    """Read the entire cache, and list damaged files and the leftovers of killed jobs."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -157,7 +157,7 @@ rule check_cache:
 
 
 rule cache:
-    """List the cache's contents: the size, files and age of each store and index, and which studies use it."""
+    """List the stores and indexes in the cache with their size, number of files, age and the studies that use them."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -174,7 +174,7 @@ rule cache:
 
 
 use rule cache as cache_prune with:
-    """List the cached files that no study needs, or remove them with prune=remove."""
+    """List the cached files that no study needs, or remove them with `--config prune=remove`."""
     log:
         "<logs>/cache_prune.log",
     localrule: True
@@ -187,7 +187,7 @@ use rule cache as cache_prune with:
 
 
 rule cache_compact:
-    """Merge the many small files in the cache's stores into a few larger ones. Studies may be using them meanwhile."""
+    """Merge the small files in the cache's stores into a few large ones. Other studies can keep running."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:

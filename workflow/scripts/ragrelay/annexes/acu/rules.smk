@@ -18,7 +18,7 @@ wildcard_constraints:
 
 
 rule prepare_claims:
-    """Read claims with their evidence."""
+    """Read claims and their evidence from a file or a hub."""
     input:
         of_job(claims.own_files),
     output:
@@ -40,7 +40,7 @@ rule prepare_claims:
 
 
 rule build_claim_prompts:
-    """Lay out every claim with and without its evidence as prompts."""
+    """Build prompts from every claim, once with and once without evidence."""
     input:
         claim_files.claims,
     output:
@@ -57,7 +57,7 @@ rule build_claim_prompts:
 
 
 rule describe_claims:
-    """Compute characteristics of each pair's evidence."""
+    """Compute the characteristics of the evidence in each claim–evidence pair."""
     input:
         claims=claim_files.claims,
         unreliable=claims.source_files("unreliable"),
@@ -78,7 +78,7 @@ rule describe_claims:
 
 
 rule analyse_acu:
-    """Correlate ACU with characteristics, and average ACU by stance."""
+    """Correlate ACU with the evidence's characteristics, and average ACU by stance."""
     input:
         pairs=claim_files.claim_pairs.each(claims.units),
         claims=claim_files.claims.each(claims.sets),
@@ -103,7 +103,7 @@ rule analyse_acu:
 
 
 rule report_acu:
-    """Write the page of a claims study."""
+    """Write the page of a study of claims."""
     input:
         **claims.shown,
         **beside_claims,
@@ -127,6 +127,6 @@ rule report_acu:
 
 
 rule acu:
-    """Measure context use of claims (config key acu), and write tables, figures and a page."""
+    """Measure how much generators use claims' evidence (configuration key `acu`), and write tables and a page."""
     input:
         lambda wildcards: claims.results(reported),

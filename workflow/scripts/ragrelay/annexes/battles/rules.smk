@@ -12,7 +12,7 @@ battles = battle_rules.of_study(study)
 
 
 rule read_vote_file:
-    """Read a file of votes on pairs of answers."""
+    """Read votes on pairs of answers from a file."""
     input:
         file=lambda wildcards: battles.filed[wildcards.battle].file(wildcards.dataset),
         answers=files.answers.each(study.all_cells),
@@ -34,7 +34,7 @@ rule read_vote_file:
 
 
 rule analyse_battles:
-    """Estimate a battle's win rates, order bias, relay and agreement."""
+    """Estimate a battle's win rates, order bias and relay, and how often the votes agree with P."""
     input:
         votes=battles.votes,
         measures=files.measures.each(study.each_retriever),
@@ -63,7 +63,7 @@ rule analyse_battles:
 
 
 rule explore_battles:
-    """Write the compared answers with their votes, for the query explorer."""
+    """Write the compared answers and the votes on them, for the query explorer."""
     input:
         votes=battles.votes,
         answers=files.answers.each(battles.explored),

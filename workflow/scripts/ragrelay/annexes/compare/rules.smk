@@ -10,7 +10,7 @@ comparison = Comparison(study)
 
 
 rule compare_studies:
-    """Write the page that compares studies with the first of them."""
+    """Write the page that compares one study with others."""
     input:
         pages=comparison.pages,
         template=reported.template("compare"),
@@ -33,6 +33,6 @@ rule compare_studies:
 
 
 rule compare:
-    """Write the page that compares finished studies with one of them (config key compare)."""
+    """Write a page that compares one finished study with others (configuration key `compare`)."""
     input:
         comparison.target,

@@ -12,7 +12,7 @@ exports = Exports(study, reported)
 
 
 rule export_answers:
-    """Export a generator's answers in other programs' formats."""
+    """Export a generator's answers in the formats of other programs."""
     input:
         queries=files.queries,
         prompts=generation.prompts(files.prompts, study.all_cells),
@@ -53,7 +53,7 @@ rule export_scores:
 
 
 rule export_tables:
-    """Export the analysis tables as Parquet, with a data card."""
+    """Export the analysis tables as Parquet files with a data card."""
     input:
         *reported.section_files.values(),
         study.grid_paths(files.measures),
@@ -73,7 +73,7 @@ rule export_tables:
 
 
 rule describe_results:
-    """Describe the results as an RO-Crate."""
+    """Describe the results in an RO-Crate."""
     input:
         files.report,
         files.provenance,
@@ -98,7 +98,7 @@ rule describe_results:
 
 
 rule export:
-    """Export answers and scores in other programs' formats, tables as Parquet with a data card, and an RO-Crate."""
+    """Export answers and scores in other programs' formats, the tables as Parquet, a data card and an RO-Crate."""
     input:
         study.grid_paths(exported_files.exported_parquet),
         study.grid_paths(exported_files.exported_scores),

@@ -44,7 +44,7 @@ rule change_contexts:
 
 
 rule build_changed_prompts:
-    """Build prompts with changed contexts."""
+    """Build prompts from the changed contexts."""
     input:
         queries=files.queries,
         changed=changed_files.changed_contexts,
@@ -76,7 +76,7 @@ CHANGED_ANSWERED = {
 
 
 use rule count_answers as count_changed_answers with:
-    """Count the answers to changed contexts that the store lacks."""
+    """Count the answers to changed prompts that are missing from the store."""
     input:
         **CHANGED_ANSWERED,
     output:
@@ -103,7 +103,7 @@ use rule generate_answers as generate_changed_answers with:
 
 
 rule view_changed_answers:
-    """Write the file of answers to changed contexts, from the store."""
+    """Write the answers to changed prompts from the store to a file."""
     input:
         prompts=lambda wildcards: changed_files.changed_prompts.at(template=generation.template_of(wildcards.generator)),
         receipts=following(generation.receipts(changed_files.changed_receipt)),
@@ -129,7 +129,7 @@ rule view_changed_answers:
 
 
 rule count_changed_scores:
-    """Count the scores of answers to changed contexts that the store lacks."""
+    """Count the answers to changed prompts whose scores are missing from the store."""
     input:
         **scoring.reference_files,
         table=changed_files.changed_answers,
@@ -150,7 +150,7 @@ rule count_changed_scores:
 
 
 rule score_changed_answers:
-    """Score the answers to changed contexts."""
+    """Score the answers to changed prompts."""
     input:
         **scoring.reference_files,
         answers=changed_files.changed_answers,
@@ -178,7 +178,7 @@ rule score_changed_answers:
 
 
 rule analyse_interventions:
-    """Test the effect of one relevant passage on P, and compare its slope with relay's."""
+    """Test the effect of a single relevant passage on P, and compare the slope with relay's slope."""
     input:
         scores=interventions.of_retrievers(changed_files.changed_scores),
         changed=interventions.of_retrievers(changed_files.changed_contexts),
@@ -207,7 +207,7 @@ rule analyse_interventions:
 
 
 rule draw_interventions:
-    """Draw the effect of one relevant passage by its position."""
+    """Draw the effect of a single relevant passage by its position in the prompt."""
     input:
         **files.made_by("analyse_interventions"),
     output:

@@ -17,7 +17,7 @@ wildcard_constraints:
 
 
 rule build_single_prompts:
-    """Build a prompt for each passage alone."""
+    """Build a separate prompt for each passage."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -46,7 +46,7 @@ SINGLE_ANSWERED = {
 
 
 use rule count_answers as count_single_answers with:
-    """Count the answers to single passages that the store lacks."""
+    """Count the single-passage answers missing from the store."""
     input:
         **SINGLE_ANSWERED,
     output:
@@ -69,7 +69,7 @@ use rule generate_answers as generate_single_answers with:
 
 
 rule view_single_answers:
-    """Write the file of answers to single passages, from the store."""
+    """Write the single-passage answers from the store to a file."""
     input:
         prompts=labels.single_prompts_of,
         receipts=generation.receipts(label_files.single_receipt),
@@ -92,7 +92,7 @@ rule view_single_answers:
 
 
 rule read_single_answers:
-    """Read imported answers to single passages from their files."""
+    """Read imported single-passage answers from files."""
     input:
         files=lambda wildcards: [
             path for path, _ in generation.given_passages(wildcards.generator, wildcards.dataset)["files"]
@@ -120,7 +120,7 @@ rule read_single_answers:
 
 
 rule count_label_scores:
-    """Count the scores of answers to single passages that the store lacks."""
+    """Count the single-passage answers whose scores are missing from the store."""
     input:
         **scoring.reference_files,
         table=label_files.single_answers,
@@ -138,7 +138,7 @@ rule count_label_scores:
 
 
 rule label_passages:
-    """Label each passage with the score of the answer generated from it alone (eRAG)."""
+    """Label each passage with the score of the answer generated from that passage alone (eRAG)."""
     input:
         **scoring.reference_files,
         answers=label_files.single_answers,
@@ -163,7 +163,7 @@ rule label_passages:
 
 
 rule label_by_pages:
-    """Label passages by whether they belong to a query's gold pages."""
+    """Label each passage by whether it comes from one of the query's gold pages."""
     input:
         dataset_files=of_job(collection.files),
         contexts=files.contexts.each(study.each_retriever),
@@ -206,7 +206,7 @@ rule label_by_file:
 
 
 rule measure_labels:
-    """Compute retrieval measures from every source's labels."""
+    """Compute retrieval measures from each annotation source's labels."""
     input:
         unpack(labels.made),
         contexts=files.contexts.each(study.each_retriever),
@@ -239,7 +239,7 @@ rule measure_labels:
 
 
 rule correlate_labels:
-    """Correlate the measures from every source's labels with utility."""
+    """Correlate retrieval measures, computed from each annotation source's labels, with utility and P."""
     input:
         values=label_files.label_values,
         utility=files.utility,
@@ -285,7 +285,7 @@ rule describe_label_cost:
 
 
 rule measure_agreement:
-    """Compare labels with human labels, and combine the two into prediction-powered estimates."""
+    """Compare labels with human labels, and combine both in prediction-powered estimates."""
     input:
         unpack(labels.made),
         labels=label_files.labels,
@@ -307,7 +307,7 @@ rule measure_agreement:
 
 
 rule build_check_prompts:
-    """Build prompts with changed passages, for a judge's bias checks."""
+    """Build prompts with changed passages for a judge's bias checks."""
     input:
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
@@ -327,7 +327,7 @@ rule build_check_prompts:
 
 
 use rule analyse_judge_checks as analyse_passage_checks with:
-    """Test whether a judge's labels depend on position or length."""
+    """Test whether a judge's labels depend on the order of the judge's input or the length of the passage."""
     input:
         label_files.passage_checks_scores,
     output:
@@ -337,7 +337,7 @@ use rule analyse_judge_checks as analyse_passage_checks with:
 
 
 rule draw_annotations:
-    """Write the tables and figures on annotation sources."""
+    """Write the report's tables and figures about annotation sources."""
     input:
         **labels.label_tables,
     output:
@@ -355,7 +355,7 @@ rule draw_annotations:
 
 
 rule erag:
-    """Write the report, including passage labels from the grid's annotation sources."""
+    """Write the report with a comparison of the grid's annotation sources."""
     input:
         labels.asked_for(label_files.annotation_tables["annotations"]),
         REPORTED_FILES,

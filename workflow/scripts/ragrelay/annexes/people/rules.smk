@@ -11,7 +11,7 @@ people = people_rules.of_study(study)
 
 
 rule compare_people:
-    """Compare scorers with human scores of a dataset's answers."""
+    """Compare the study's scorers with human scores of a dataset's answers."""
     input:
         file=people.file,
         answers=files.answers.each(people.cells),
@@ -51,7 +51,7 @@ rule draw_people:
 
 # Without outputs, so that it runs whenever it is requested.
 rule to_score:
-    """Draw answers for people to score next, and write them to a CSV file with the existing scores."""
+    """Draw a sample of answers for people to score next, and write them to a CSV file with the existing scores."""
     input:
         queries=study.grid_paths(files.queries),
         answers=[path for cell in files.answers.each(study.all_cells) for path in study.grid_paths(cell)],

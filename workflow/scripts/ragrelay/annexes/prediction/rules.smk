@@ -16,7 +16,7 @@ wildcard_constraints:
 
 
 rule count_terms:
-    """Count the corpus's words, for predictors."""
+    """Count the words in a corpus for predictors that use term statistics."""
     input:
         passages=of_job(collection.passage_files),
         fetched=downloads.receipts_of("dataset"),
@@ -40,7 +40,7 @@ rule count_terms:
 
 
 rule rerank_contexts:
-    """Score the contexts' passages with a reranker, for predictors."""
+    """Score the passages in contexts with a reranker, for predictors that use these scores."""
     input:
         fetched=of_job(lambda reranker: downloads.receipts("retrievers", reranker)),
         queries=files.queries,
@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Count passages in contexts that a passage quality file lacks."""
+    """Count the passages in contexts that have no value in a file of passage qualities."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,
@@ -84,7 +84,7 @@ rule check_quality:
 
 
 rule score_agreement:
-    """Score the self-consistency of answers over seeds, for predictors."""
+    """Score how similar a query's answers are across seeds, for predictors that use self-consistency."""
     input:
         fetched=downloads.receipts_of("scorer"),
         answers=generation.answers_of_retriever,
@@ -108,7 +108,7 @@ rule score_agreement:
 
 
 rule predict_utility:
-    """Compute predictors of utility and answer quality."""
+    """Compute the predictors of utility and answer quality."""
     input:
         **prediction.given,
         queries=files.queries,
@@ -137,7 +137,7 @@ rule predict_utility:
 
 
 rule evaluate_predictions:
-    """Test predictors against utility and P."""
+    """Test how well predictors correlate with utility and P."""
     input:
         predictions=prediction_files.predictions.each(study.each_retriever),
         utility=files.utility,
@@ -163,7 +163,7 @@ rule evaluate_predictions:
 
 
 rule transfer_predictions:
-    """Test predictors that were fitted on other datasets."""
+    """Test predictors on one dataset after fitting them on the others."""
     input:
         predictions=prediction.each_dataset(prediction_files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),
@@ -187,7 +187,7 @@ rule transfer_predictions:
 
 
 rule report_predictions:
-    """Write the page of predictions."""
+    """Write the page about predictions."""
     input:
         **prediction.tables,
         quality_left_out=(

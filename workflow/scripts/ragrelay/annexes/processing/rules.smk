@@ -11,7 +11,7 @@ processing = processing_rules.of_study(study)
 
 
 rule describe_processing:
-    """Count the changes that processors made to contexts, and the prompts' tokens before and after."""
+    """Count the changes that processors made to contexts, and the prompt tokens before and after processing."""
     input:
         before=processing.before,
         after=files.contexts.each(processing.processed),

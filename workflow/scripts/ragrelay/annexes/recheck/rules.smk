@@ -34,7 +34,7 @@ RECHECKED = {
 
 
 rule count_rechecked_answers:
-    """Count the stored answers to generate again; without any, the recheck ends before it waits for a GPU."""
+    """Count the stored answers to regenerate. If there are none, the recheck ends before it requests a GPU."""
     input:
         **RECHECKED,
     output:
@@ -52,7 +52,7 @@ rule count_rechecked_answers:
 
 
 rule recheck_answers:
-    """Generate some of a generator's stored answers again, and compare them."""
+    """Regenerate a sample of a generator's stored answers, and compare the new answers with the stored ones."""
     input:
         **RECHECKED,
         missing=count_of(recheck_files.recheck_receipt),
@@ -75,7 +75,7 @@ rule recheck_answers:
 
 
 rule score_recheck:
-    """Score the stored answers and the new answers."""
+    """Score the stored and the regenerated answers."""
     input:
         **scoring.reference_files,
         answers=recheck_files.rechecked_answers,
@@ -101,7 +101,7 @@ rule score_recheck:
 
 # Without outputs, so that it runs whenever it is requested.
 rule recheck:
-    """Generate some of the stored answers again, and report whether they are the same: is it still the same model?"""
+    """Regenerate a sample of the stored answers, and report whether the new answers match the stored ones."""
     input:
         answers=rechecks.each(recheck_files.rechecked_answers),
         receipts=rechecks.each(recheck_files.recheck_receipt),

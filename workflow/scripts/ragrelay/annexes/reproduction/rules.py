@@ -63,14 +63,14 @@ class Published:
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
         return {
             "labels": (
-                "compare_published_labels", "Compare correlations of label sources with published ones.", correlation
+                "compare_published_labels", "Compare correlations of labels and P with published ones.", correlation
             ),
             "label_cost": (
-                "compare_published_cost", "Compare the cost of labels with published figures.",
+                "compare_published_cost", "Compare the cost of the study's labels with published figures.",
                 files.tables["label_cost"].each(labels.costed),
             ),
             "claims": (
-                "compare_published_claims", "Compare ACU by stance with published figures.",
+                "compare_published_claims", "Compare mean ACU by stance with published figures.",
                 files.made_by("analyse_acu")["acu_usage"],
             ),
         }  # fmt: skip

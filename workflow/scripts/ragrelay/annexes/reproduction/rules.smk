@@ -10,7 +10,7 @@ published = Published(study, reported)
 
 
 rule compare_published:
-    """Compare utility with published tables."""
+    """Compare the study's utility with published tables."""
     input:
         published=published.file("utility"),
         utility=files.tables["utility"].each(study.sections),
@@ -60,7 +60,7 @@ for kind, (name, does, ours) in published.compared.items():
 
 
 rule list_published_rows:
-    """List the tables and figures of the papers that the study is compared with."""
+    """List the published tables and figures with which the study is compared."""
     input:
         rows=PAPERS,
     output:
@@ -77,6 +77,6 @@ rule list_published_rows:
 
 
 rule reproduce:
-    """Write the report, with comparisons with published tables (config key published)."""
+    """Write the report with the study's tables next to published tables (configuration key `published`)."""
     input:
         lambda wildcards: published.results(REPORTED_FILES),

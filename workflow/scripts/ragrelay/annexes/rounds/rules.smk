@@ -19,7 +19,7 @@ ROUND = {
 
 
 rule check_rounds:
-    """Check that the passages of all rounds together fit the generator's window."""
+    """Check that the passages of all rounds together fit into the generator's window."""
     input:
         fetched=downloads.receipts_of("generator"),
         queries=files.queries,
@@ -43,7 +43,7 @@ rule check_rounds:
 
 
 rule estimate_round_prompts:
-    """Lay out estimates of a retriever's prompts in each later round, for the plan."""
+    """Build stand-in prompts for a retriever's later rounds, so that the plan can estimate their cost."""
     input:
         queries=files.queries,
         contexts=files.contexts,
@@ -88,7 +88,7 @@ rule write_round_queries:
 
 
 rule search_round:
-    """Search for the queries of a round, and lay out its prompts."""
+    """Search with a round's queries, and build the round's prompts."""
     input:
         unpack(rounds.search_inputs),
         dataset_files=of_job(collection.files),
@@ -125,7 +125,7 @@ rule search_round:
 
 
 rule ask_next_query:
-    """Lay out the requests for the next round's queries."""
+    """Build the prompts that ask a generator for the next round's queries."""
     input:
         dataset_files=of_job(collection.files),
         questions=files.queries,
@@ -150,7 +150,7 @@ rule ask_next_query:
 
 
 use rule estimate_round_prompts as estimate_next_queries with:
-    """Lay out estimates of the requests for the next queries, for the plan."""
+    """Build stand-ins for the prompts that ask for the next queries, so that the plan can estimate their cost."""
     input:
         queries=files.queries,
         contexts=rounds.of_retrievers(files.contexts)[:1],
@@ -171,7 +171,7 @@ ROUND_ANSWERED = {
 
 
 use rule count_answers as count_round_answers with:
-    """Count the answers of a round that the store lacks."""
+    """Count a round's answers that are missing from the store."""
     input:
         **ROUND_ANSWERED,
     output:
@@ -186,7 +186,7 @@ use rule count_answers as count_round_answers with:
 
 
 use rule generate_answers as generate_round_answers with:
-    """Generate answers to a round's prompts, and store them."""
+    """Generate and store the answers to a round's prompts."""
     input:
         **ROUND_ANSWERED,
         missing=count_of(round_files.receipt),
@@ -204,7 +204,7 @@ use rule generate_answers as generate_round_answers with:
 
 
 rule view_round_answers:
-    """Write the answers of a round from the store."""
+    """Write a round's answers from the store to a file."""
     input:
         prompts=round_files.prompts,
         receipts=following(generation.receipts(round_files.receipt)),
@@ -229,7 +229,7 @@ rule view_round_answers:
 
 
 rule count_round_scores:
-    """Count the scores of a round's answers that the store lacks."""
+    """Count a round's answers whose scores are missing from the store."""
     input:
         **scoring.reference_files,
         table=round_files.answers,
@@ -250,7 +250,7 @@ rule count_round_scores:
 
 
 rule score_round_answers:
-    """Score the answers of a round."""
+    """Score a round's answers."""
     input:
         **scoring.reference_files,
         answers=round_files.answers,
@@ -277,7 +277,7 @@ rule score_round_answers:
 
 
 rule analyse_rounds:
-    """Estimate relay at each step of the search, and describe P, lists and tokens by round."""
+    """Estimate relay at each step of a search, and summarise P, the ranked lists and the tokens in each round."""
     input:
         utility=files.utility,
         measures=rounds.of_retrievers(files.measures),
@@ -315,7 +315,7 @@ rule analyse_rounds:
 
 
 rule explore_rounds:
-    """Write each query's later rounds, for the query explorer."""
+    """Write each query's rounds after the first, for the query explorer."""
     input:
         dataset_files=of_job(collection.files),
         qrels=files.qrels,
@@ -343,7 +343,7 @@ rule explore_rounds:
 
 
 rule draw_rounds:
-    """Draw P by round."""
+    """Draw P for each round."""
     input:
         **files.made_by("analyse_rounds"),
     output:

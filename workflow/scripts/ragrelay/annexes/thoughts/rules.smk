@@ -11,7 +11,7 @@ thoughts = thoughts_rules.of_study(study)
 
 
 rule describe_thoughts:
-    """Describe the length of a generator's thoughts in tokens, and compare contexts."""
+    """Summarise the lengths of a generator's thoughts in tokens, and compare them between contexts."""
     input:
         answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),

@@ -20,8 +20,8 @@ class CheckJudge(JudgeAnswers):
 
     asks, reads = "check_judge", "score_judge_checks"
     does = (
-        "Ask a judge again about changed answers, and store its replies.",
-        "Compute the scores of a judge's checks.",
+        "Ask a judge again about a sample of answers after changes that shouldn't matter, and store the replies.",
+        "Compute a judge's scores for a sample of answers before and after changes that shouldn't matter.",
     )
     key = "{dataset}/{scorer}/{generator}"
     follows = JudgeAnswers

@@ -22,8 +22,8 @@ class JudgeAnswers(Question):
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
-        "Ask a judge about all retrievers' answers, and store its replies.",
-        "Compute scores from a judge's probabilities.",
+        "Ask a judge about all retrievers' answers and the zero-shot answers, and store the replies.",
+        "Compute the scores of a retriever's answers from a judge's probabilities for the reply words.",
     )
     key = "{dataset}/{scorer}/{generator}/{retriever}"
     ask_key = "{dataset}/{generator}/{judge}"

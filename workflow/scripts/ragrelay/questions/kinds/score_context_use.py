@@ -22,8 +22,8 @@ class ScoreContextUse(AboutRetrievers):
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
-        "Let the generator score its answers with and without their contexts, and store the scores.",
-        "Compute how much more likely answers are with their contexts.",
+        "Have a generator score its answers with and without their contexts, and store the log-probabilities.",
+        "Compute how much likelier each answer is with its context than without it.",
     )
     asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "compute_context_use",
         "the requested log-probabilities, with their keys in the cache",

@@ -18,7 +18,7 @@ class WriteNuggets(Question):
     """A question about each shard's queries. A single job reads the lists from all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
-    does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
+    does = ("Have a generator write nugget lists, and store them.", "Write the nugget lists from the store to a file.")
     key, read_key = "{dataset}/{scorer}/shard{shard}", "{dataset}/{scorer}"
     ask_key = "{dataset}/{writer}/shard{shard}"
     made: ClassVar = {

@@ -20,8 +20,8 @@ class JudgeEvidence(Question):
     folder = "acu/"
     asks, reads = "judge_evidence", "read_evidence_judgements"
     does = (
-        "Ask whether evidence refers to an external source, and store the replies.",
-        "Read the probability of yes for each piece of evidence.",
+        "Ask a judge whether each piece of evidence refers to an external source, and store the replies.",
+        "Write, for each piece of evidence, the judge's probability that it refers to an external source.",
     )
     key = "{claims}"
     made: ClassVar = {

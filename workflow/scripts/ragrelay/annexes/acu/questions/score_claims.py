@@ -20,7 +20,10 @@ class ScoreClaims(Question):
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
-    does = ("Store a generator's scores of the claims' labels.", "Compute ACU for each claim–evidence pair.")
+    does = (
+        "Have a generator score each claim's label words with and without evidence, and store the log-probabilities.",
+        "Compute ACU for each pair of a claim and its evidence.",
+    )
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
         "the requested log-probabilities, with their keys in the cache",

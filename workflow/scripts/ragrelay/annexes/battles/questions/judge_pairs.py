@@ -23,8 +23,8 @@ class JudgePairs(AboutPairs):
 
     asks, reads = "judge_pairs", "read_pair_votes"
     does = (
-        "Ask judges which of two answers is better, and store their replies.",
-        "Read judges' votes on pairs of answers.",
+        "Ask a judge which of two answers is better, and store the replies.",
+        "Derive judges' votes on pairs of answers from the stored replies.",
     )
     key, ask_key = "{dataset}/{battle}/{generator}/{retriever}/{against}", "{dataset}/{generator}/{judge}"
     read_key = "{dataset}/{battle}/{generator}"

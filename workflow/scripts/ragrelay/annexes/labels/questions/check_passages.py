@@ -20,8 +20,8 @@ class CheckPassages(JudgePassages):
 
     asks, reads = "check_passages", "score_passage_checks"
     does = (
-        "Ask a judge again about changed passages, and store its replies.",
-        "Compute the scores of a judge's checks.",
+        "Ask a judge again about a sample of passages after changes that shouldn't matter, and store the replies.",
+        "Compute a judge's labels for a sample of passages before and after changes that shouldn't matter.",
     )
     follows = JudgePassages
     made: ClassVar = {

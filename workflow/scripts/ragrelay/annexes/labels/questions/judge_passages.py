@@ -20,8 +20,8 @@ class JudgePassages(Question):
 
     asks, reads = "judge_passages", "label_by_judge"
     does = (
-        "Ask a judge whether passages are relevant, and store its replies.",
-        "Compute labels from a judge's probabilities.",
+        "Ask a judge whether passages are relevant, and store the replies.",
+        "Compute passage labels from a judge's probabilities for the reply words.",
     )
     key = "{dataset}/{source}/{judge}"
     ask_key = "{dataset}/{judge}"

@@ -20,8 +20,8 @@ class ScoreContexts(AboutRetrievers):
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = (
-        "Let a generator score the contexts, and store the scores.",
-        "Compute the contexts' log-probabilities, for predictors.",
+        "Have a generator score the contexts, and store the log-probabilities.",
+        "Compute the contexts' log-probabilities, which some predictors use.",
     )
     asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
         "compute_context_likelihoods",
