@@ -28,9 +28,9 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
-"""Each characteristic with its function of claim and evidence; lengths are in characters."""
+"""Each characteristic's function of claim and evidence; lengths are in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
-"""Fact-checkers' verdicts as numbers, from Hagström et al. (``VERDICT_NUM_MAP``); others are unknown."""
+"""Fact-checkers' verdicts as numbers, from Hagström et al. (``VERDICT_NUM_MAP``); other verdicts are unknown."""
 
 
 def describe_claims(
@@ -43,8 +43,8 @@ def describe_claims(
     """Return the characteristics of ``claims`` (columns SCHEMA) and the entity detector's name.
 
     ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains (see unreliability); is_unreliable is
-    null without ``unreliable``. Characteristics from the claims' columns are null where these are null. ``judged``, a
-    model's judgement (judged_evidence.COLUMNS), determines refers_external_source if given.
+    null without ``unreliable``. Characteristics from the claims' columns are null where the columns are. If given, the
+    model's judgements ``judged`` (judged_evidence.COLUMNS) determine refers_external_source.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -73,9 +73,9 @@ def describe_claims(
 def unreliability(
     address: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
 ) -> bool | None:
-    """Return whether evidence comes from an unreliable website; None if nothing is known about the website.
+    """Return whether evidence comes from an unreliable website; None if the website is unknown.
 
-    False for fact-check articles, domains in ``reliable``, governments and universities; True for domains in
+    False for fact-check articles, governments, universities and domains in ``reliable``; True for domains in
     ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
     """
     if factcheck:
@@ -88,13 +88,13 @@ def unreliability(
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:
-    """Return whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
+    """Return whether the evidence is dated later than the claim; None if a date is missing or not ISO 8601."""
     days = [_day(text) for text in (claimed, published)]
     return None if days[0] is None or days[1] is None else days[1] > days[0]
 
 
 def domains(path: Path) -> list[str]:
-    """Read domains, one per line, in lower case; ``#`` begins a comment. Raises InputError for an address."""
+    """Read domains, one per line, in lower case; ``#`` starts a comment. Raises InputError for a full address."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

@@ -32,7 +32,7 @@ SCHEMA: dict[str, Any] = {
 REQUIRED = ("id", "claim", "evidence")
 TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 ENDINGS = (".csv", ".tsv", ".jsonl")
-# Texts that tools write for a missing value.
+# Texts that tools write for missing values.
 MISSING = ("", "nan", "none", "null", "n/a")
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
@@ -40,12 +40,12 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
-    """Return the rows as a frame of SCHEMA in their order; other columns are left out, missing ones are null.
+    """Return the rows as a frame with SCHEMA, in their order; other columns are dropped, missing ones are null.
 
-    Without claim_id, equal claims share a new one. A row without a stance (as in DRUID+) has characteristics but no ACU
-    (see with_stance). Raises InputError, which names the row's place, for a missing required value, an unknown stance,
-    a repeated id, a boolean that is neither true nor false, and a claim_id that two claims share; the error names
-    ``origin`` if there is no row, or none with a stance.
+    Without a claim_id, identical claims share a new one. A row without a stance (as in DRUID+) has characteristics but
+    no ACU (see with_stance). Raises InputError, which names the row's place, for a missing required value, an unknown
+    stance, a duplicate id, a boolean that is neither true nor false, and a claim_id that two claims share. The error
+    names ``origin`` if there are no rows, or none with a stance.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}
@@ -68,12 +68,12 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
 
 
 def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with a stance. ACU is only defined for these, so a model is only asked about these."""
+    """Return the rows with a stance: only these have ACU, so models are only asked about these."""
     return claims.filter(pl.col("evidence_stance").is_not_null())
 
 
 def file_records(path: Path) -> Records:
-    """Read the rows of a CSV, TSV or JSON lines file. Raises InputError for another ending or a malformed line."""
+    """Read the rows of a CSV, TSV or JSON lines file. Raises InputError for other file types or a malformed line."""
     if path.suffix == ".csv":
         return _csv_records(path)
     if path.suffix == ".tsv":
@@ -134,7 +134,7 @@ def _row(place: str, record: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _value(place: str, name: str, value: object, kind: object) -> Any:
-    """Return the value as text or boolean; None if it is missing, or a text that tools write for missing values."""
+    """Return the value as text or boolean; None if it is missing or one of the texts in MISSING."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""Correlate characteristics of evidence with ACU, by stance."""
+"""Correlate the evidence's characteristics with ACU, by stance."""
 
 from collections.abc import Iterator
 
@@ -37,11 +37,11 @@ TABLE = {
     "coefficient": text("`spearman` (rho) or `pearson` (r)"),
     "value": number("correlation between the characteristic and ACU, over pairs", "−1 to 1"),
     **INTERVAL,
-    "n": integer("pairs with a characteristic and ACU", "pairs"),
+    "n": integer("pairs with both the characteristic and ACU", "pairs"),
     "n_claims": integer("claims in these pairs", "claims"),
     "n_missing": integer("pairs without the characteristic", "pairs"),
-    "p_value": number("two-sided p-value for a coefficient of 0, as if pairs were independent"),
-    "p_claims": number("the same p-value with the claim as the unit; conclusions are based on this one"),
+    "p_value": number("two-sided p-value for a coefficient of 0, treating pairs as independent"),
+    "p_claims": number("two-sided p-value with the claim as the unit; conclusions are based on this one"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -1,4 +1,4 @@
-"""Describe sets of claims for comparison: relevance, stances, and means of characteristics.
+"""Describe sets of claims for comparison: relevance, stances and mean characteristics.
 
 See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hagström et al., ACL 2025.
 """
@@ -39,9 +39,9 @@ MEANS = {
     "characteristic": text("characteristic of the evidence; true counts as 1, false as 0"),
     "mean": number("mean over pairs"),
     **INTERVAL,
-    "n": integer("pairs with the characteristic", "pairs"),
+    "n": integer("pairs for which the characteristic is known", "pairs"),
     "n_claims": integer("claims in these pairs", "claims"),
-    "n_missing": integer("pairs without the characteristic", "pairs"),
+    "n_missing": integer("pairs for which the characteristic is unknown", "pairs"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
@@ -73,7 +73,7 @@ def characteristic_means(
     """Average each characteristic per set of claims, or per unit if it depends on a generator: columns MEANS.
 
     ``claims`` and ``characteristics`` have a frame per set (claims.SCHEMA, characteristics.SCHEMA) with all its pairs;
-    ``pairs`` has UNITS and OF_MODELS of the pairs with a stance. For the interval, a claim's pairs are resampled
+    ``pairs`` has UNITS and OF_MODELS for the pairs with a stance. For intervals, a claim's pairs are resampled
     together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)

@@ -24,8 +24,8 @@ Detector = Callable[[Sequence[str]], list[set[str]]]
 def detector(wanted: str) -> tuple[str, Detector]:
     """Return the detector's name, and its function, which returns each text's entities in lower case.
 
-    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first of MODELS that is installed, else
-    ``capitalised``. Raises InputError if the model is not installed.
+    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first installed model of MODELS
+    (``capitalised`` if there is none). Raises InputError if the model is not installed.
     """
     name = wanted
     if wanted == AUTO:
@@ -37,9 +37,9 @@ def detector(wanted: str) -> tuple[str, Detector]:
 
 
 def capitalised(text: str) -> set[str]:
-    """Find runs of capitalised words, and numbers; a single word that begins a sentence must recur elsewhere.
+    """Find runs of capitalised words, and numbers; a single word at the start of a sentence must recur elsewhere.
 
-    This substitute for a trained model misses names in lower case, and mistakes adjectives of nations for names.
+    This substitute for a trained model misses lower-case names, and mistakes adjectives such as French for names.
     """
     entities: set[str] = set()
     doubtful: set[str] = set()
@@ -53,10 +53,10 @@ def capitalised(text: str) -> set[str]:
 
 
 def _recurring(names: set[str], text: str) -> set[str]:
-    r"""Return the ``names`` (each begins with a letter) that are in ``text`` more than once, between word ends (\b).
+    r"""Return the ``names`` (each begins with a letter) that occur more than once in ``text``, at word boundaries (\b).
 
-    A name with several words, such as jean-luc or o'neill, is searched among runs of equally many words, one pass per
-    number of words.
+    A name with several words, such as jean-luc or o'neill, is searched for among runs of the same number of words, in
+    one pass per number.
     """
     places = [match.span() for match in WORD.finditer(text)]
     forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}

@@ -16,14 +16,14 @@ from ragrelay.report.display.palette import looks
 
 ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
-"""Pixels of the page's width for the labels next to the first panel."""
+"""Pixels of the page's width that the labels beside the first panel need."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
 """Coefficients at least this far from 0 are written in white on their colour."""
 
 
 def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw mean ACU with its interval per stance, a colour and shape per template, a panel per claims and generator."""
+    """Draw mean ACU and its interval per stance, a colour and shape per template, a panel per claims and generator."""
     templates = list(dict.fromkeys(template for _, _, template in study.units))
     cells = study.usage.with_columns(charts.panel_column("claims", "generator")).select(
         "panel", "template", "stance", pl.col("mean_acu").alias("value"), "low", "high", "n", "n_claims"
@@ -58,9 +58,9 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw a coloured grid of characteristics and stances, a panel per unit; a star means a Holm's p below 0.05.
+    """Draw a coloured grid of characteristics by stance, a panel per unit; a star marks Holm's p < 0.05.
 
-    Page readers choose the coefficient; a file shows Spearman's.
+    Readers of the page choose the coefficient; files show Spearman's.
     """
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [
@@ -100,7 +100,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw the mean of each characteristic with its interval, in a panel with its own axis, a row per set of claims.
+    """Draw each characteristic's mean and interval in a panel with its own axis, a row per set of claims.
 
     Characteristics that depend on a generator are only in the table.
     """

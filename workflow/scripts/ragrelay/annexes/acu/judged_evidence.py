@@ -11,19 +11,22 @@ PROMPT = (
     "Does the evidence refer to an external source, such as a study, a report, a website, a broadcaster or a quoted "
     "person? Answer Yes or No.\nAnswer:"
 )
-"""Zero-shot as in the paper, with our own wording."""
+"""Zero-shot, as in the paper, but in our own words."""
 WORDS = ("Yes", "No")
 REFERS_FROM = 0.5
-"""Evidence counts as referring to a source if yes has at least this share of the two words' probability."""
+"""Evidence counts as referring to a source if yes has at least this share of the two words' total probability."""
 COLUMNS = {
     "id": text("the pair's id"),
-    "p_refers": number("probability of yes among yes and no, to whether the evidence refers to an external source"),
+    "p_refers": number(
+        "share of yes in the total probability of yes and no, when asked whether the evidence refers to an "
+        "external source"
+    ),
     "mass": MASS,
 }
 
 
 def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
-    """Build the question about the evidence of each of ``claims`` (id, evidence): id, prompt_id, prompt, system."""
+    """Build a question about each row's evidence in ``claims`` (id, evidence): id, prompt_id, prompt, system."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
     ids = [prompt_id(prompt, "") for prompt in prompts]
     return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),

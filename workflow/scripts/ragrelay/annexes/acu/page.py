@@ -16,7 +16,7 @@ ANCHOR = "acu"
 
 
 def claims_section(study: ClaimsStudy, page: Page) -> dict[str, object]:
-    """Return the values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``acu_section.html.j2``; charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
         "answers": [claim_answer(study, unit) for unit in study.units],
@@ -35,8 +35,8 @@ def report_acu(
 ) -> None:
     """Write the context-use page for the study ``name``; styles and scripts are in the folder of ``template``.
 
-    ``notices``: facts about its generators that readers must know. ``beside``: other annexes' parts on the page: each
-    template with the annex's module ``page_part`` and the value that its ``read`` returned.
+    ``notices``: facts about the generators that readers must know. ``beside``: other annexes' parts on the page, keyed
+    by template: the annex's module ``page_part`` and the value that its ``read`` returned.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

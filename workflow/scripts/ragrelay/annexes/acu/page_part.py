@@ -9,7 +9,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> ClaimsStudy | None:
-    """Return the claims study; None without one."""
+    """Return the claims study, or None if there is none."""
     return read_claims_study(files)
 
 

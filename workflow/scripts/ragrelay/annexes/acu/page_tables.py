@@ -1,4 +1,4 @@
-"""Make a claims study's tables for the page."""
+"""Build a claims study's tables for the page."""
 
 import polars as pl
 

@@ -25,7 +25,7 @@ COLUMNS = {
     **{f"p_{word.lower()}{ending}": number(f"probability of {word} {said} the evidence", "0 to 1")
        for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
     **{f"change_{word.lower()}": number(f"how far the evidence moves the probability of {word} towards 0 or 1, as a "
-        "share of the possible way", "−1 to 1")
+        "share of the largest possible move", "−1 to 1")
        for word in WORDS},
     "acu": number("accumulated context usage", "−1 to 1"),
     "mass": number("total probability of the three words without the evidence", "0 to 1"),

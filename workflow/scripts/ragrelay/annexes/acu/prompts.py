@@ -1,4 +1,4 @@
-"""Build prompts that ask for a claim's verdict, with and without evidence, from YAML with named placeholders."""
+"""Build prompts that ask for a verdict on a claim, with and without evidence, from YAML with named placeholders."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +35,9 @@ class ClaimTemplate:
     claimant: str = ""
     """A line with {claimant}, which replaces {claimant} in both texts; empty for a claim without a known claimant."""
     system: str = ""
-    """The system part of a chat, without placeholders."""
+    """The chat's system message, without placeholders."""
     words_with_evidence: tuple[str, ...] = ()
-    """The words that ``with_evidence`` asks for instead of True, None and False, if any."""
+    """The words for which ``with_evidence`` asks instead of True, None and False, if any."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
         """Return the prompt for ``claim``, with ``evidence`` unless it is None."""
@@ -48,10 +48,10 @@ class ClaimTemplate:
 
 
 def load_claim_template(path: str | Path) -> ClaimTemplate:
-    """Read a template of claims.
+    """Read a claims template.
 
-    Raises InputError as ragrelay.prompting.templates.load_template does, and if ``words_with_evidence`` is not three
-    different words.
+    Errors are those of ragrelay.prompting.templates.load_template; also raises InputError if ``words_with_evidence``
+    is not a list of three different words.
     """
     path = Path(path)
     data = template_data(path, PARTS, OPTIONAL)
@@ -80,7 +80,7 @@ def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.Dat
     """Build two prompts per row of ``claims`` (claims.SCHEMA) with a stance: without the evidence, and with it.
 
     Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. A claim's prompts without evidence
-    share a prompt_id, so the model is asked once, however much evidence there is.
+    share a prompt_id, so the model is asked only once, no matter how much evidence there is.
     """
     rows = []
     for name, claim, claimant, evidence in with_stance(claims).select(*PROMPTED).iter_rows():
@@ -91,7 +91,7 @@ def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.Dat
 
 
 def check_system(place: str, template: ClaimTemplate, chat: bool) -> None:
-    """Raise InputError for a system part in a template for raw completions."""
+    """Raise InputError if a template for raw completions has a system message."""
     if template.system and not chat:
         raise InputError(
             place, "a template with a system part", "generators with chat: true, or a template without a system part"

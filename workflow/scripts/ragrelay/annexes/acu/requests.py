@@ -1,4 +1,4 @@
-"""Request the probabilities of three words after every prompt of a claims study, and the likelihood of the evidence."""
+"""Request the probabilities of three words after each prompt of a claims study, and the evidence's likelihood."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,15 +21,15 @@ KEYS: dict[str, Any] = {
     "prompt_id": pl.String,
     "continuation": pl.String,
 }
-"""A pair's likelihoods: by template, with or without evidence, and by word, which may have two first tokens. The
+"""A pair's likelihoods by template, with or without evidence, and by word, which may have two first tokens. The
 evidence's own likelihood has no template and no word."""
 
 
 class Asked:
     """The requests to ``generator`` about the ``claims`` with a stance, with each template's ``prompts``.
 
-    ``own_words``: keyed by template, the words that its prompts with evidence ask for instead of WORDS, in the same
-    order.
+    ``own_words``: the words for which a template's prompts with evidence ask instead of WORDS, in the same order, keyed
+    by template.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """Return a row per likelihood and pair: columns KEYS."""
+        """Return one row per likelihood and pair: columns KEYS."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, object]]]:
-        """Return the tokens of each word, for the receipt."""
+        """Return each word's tokens, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 

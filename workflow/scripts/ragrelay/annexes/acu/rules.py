@@ -55,16 +55,16 @@ class Claims:
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:
-        """Return the template's words for answers with evidence; none if they are True, None and False."""
+        """Return the template's words for answers with evidence; empty if they are True, None and False."""
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
-        """Return the files that list ``which`` sources of evidence: reliable or unreliable ones."""
+        """Return the files that list ``which`` sources of evidence, reliable or unreliable."""
         return self.asked_for.get(f"{which}_sources") or []
 
     @property
     def judged_evidence(self) -> StudyFile | list[StudyFile]:
-        """A model's judgements of a job's evidence; none if no model judges it."""
+        """A model's judgements on a job's evidence; empty if no model judges it."""
         return files.judged_evidence if self.asked_for.get("evidence_judge") else []
 
     @functools.cached_property
@@ -74,7 +74,7 @@ class Claims:
 
     @functools.cached_property
     def shown_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the files on claims that pages show; none without the key `acu`."""
+        """Patterns of the claims files that pages show; empty without the key `acu`."""
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
@@ -83,14 +83,14 @@ class Claims:
 
     @functools.cached_property
     def shown(self) -> Mapping[str, object]:
-        """The files of `shown_patterns`."""
+        """The files that match `shown_patterns`."""
         scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
         keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets, "acu_judged": self.sets}
         return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
 
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
-        """Tables of a claims study, with their captions."""
+        """A claims study's tables with their captions."""
         caption = "captions/acu_tables.rst"
         return {
             name: captioned(path, caption=caption, category="Tables", labels={"context use": name})
@@ -98,14 +98,14 @@ class Claims:
         }
 
     def check_asked_for(self) -> None:
-        """End with a line on the terminal if the configuration lacks the key `acu`."""
+        """End the run with a one-line message if the configuration lacks the key `acu`."""
         with on_terminal():
             if not self.asked_for:
                 expected = "{claims: [...], prompts: [...], generators: [...]}"
                 raise InputError("config key 'acu'", "no value", expected)
 
     def results(self, reported: Reported) -> list[str]:
-        """Return the page of a claims study, its figures and tables."""
+        """Return a claims study's page, figures and tables."""
         self.check_asked_for()
         figures = reported.paths(reported.outputs("claims", "figure"), [{}])
         return [files.acu_report, *figures, *made_by("analyse_acu").values()]
@@ -113,12 +113,12 @@ class Claims:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Claims:
-    """Return the claims data that rules need in ``study``."""
+    """Return the data on claims that the rules need for ``study``."""
     return Claims(study)
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return other annexes' parts on the claims page: each template with its module, inputs and code modules."""
+    """Return other annexes' parts on the claims page: templates with their modules, inputs, and code modules."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

@@ -10,7 +10,7 @@ from ragrelay.base.settings import PATH, Name, Nullable, Settings, Text
 
 
 class AcuSettings(Settings):
-    """The claims, prompts and generators that the study of context use (`snakemake acu`) combines."""
+    """The claims, prompts and generators in the study of context use (`snakemake acu`)."""
 
     claims: Names = Field(description="Names from `claims`.")
     prompts: Names | dict[Name, Names] = Field(
@@ -19,8 +19,8 @@ class AcuSettings(Settings):
     generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
     entities: Text = Field(
         "auto",
-        description="How names in claims and evidence are found: a spaCy model, `capitalised` (a rule), or `auto`, "
-        "which takes the best installed English spaCy model, or the rule if there is none.",
+        description="How to find names in claims and evidence: a spaCy model, `capitalised` (a rule), or `auto`, "
+        "which uses the best installed English spaCy model, or the rule if there is none.",
     )
     unreliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
@@ -29,7 +29,7 @@ class AcuSettings(Settings):
     reliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
         description="File of reliable sources' domains, one per line. Fact-check articles, governments and "
-        "universities always count as reliable; any other source that is in neither file has no value.",
+        "universities always count as reliable; for sources in neither file, reliability is unknown.",
     )
     evidence_judge: Nullable[str] = Field(
         None,
@@ -39,7 +39,7 @@ class AcuSettings(Settings):
 
 
 class AcuKeys(Settings):
-    """Claims, and their study."""
+    """Claims, and the study of context use."""
 
     claims: dict[Name, Annotated[dict[Any, Any], CLAIM_KINDS]] = Field(
         {}, description="Catalogue of claims with evidence, for the study of context use."

@@ -1,4 +1,4 @@
-"""Define the base classes for sources of claims and for their file formats."""
+"""Define the base classes for sources of claims and their file formats."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,12 +25,12 @@ class ClaimSource(Kind):
             The rows, each with its place for messages.
 
         Raises:
-            InputError: They can't be read.
+            InputError: The rows can't be read.
         """
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Describe all the claims together, for error messages.
+        """Name the claims as a whole, for error messages.
 
         Returns:
             The name.
@@ -38,10 +38,10 @@ class ClaimSource(Kind):
         raise NotImplementedError
 
     def files(self) -> list[str]:
-        """List your files that it reads.
+        """List the user's files that the source reads.
 
         Returns:
-            Their paths; by default there are none.
+            The paths; empty by default.
         """
         return []
 
@@ -67,7 +67,7 @@ class ClaimFormat(Kind):
         """Check the file's name.
 
         Args:
-            place: How messages begin.
+            place: The beginning of messages.
             path: The file, which exists.
 
         Raises:
@@ -79,11 +79,11 @@ class RivalStatements(ClaimFormat):
     """A format whose records have two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> "Records":
-        """Return the rows for the statement that is the claim in the paper."""
+        """Return the rows for the statement that the paper uses as the claim."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return the rows for one statement in each record, or for both with ``rivals``."""
+        """Return the rows for one statement per record, or for both if ``rivals``."""
         raise NotImplementedError
 
 
@@ -107,7 +107,7 @@ def recast(
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
 ) -> "Records":
-    """Yield two rows for each of the STATEMENTS in ``claimed``: the claim with its own evidence, and with the rival's.
+    """Yield two rows for each of the STATEMENTS in ``claimed``: with its own evidence, and with the rival's.
 
     ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are keyed by statement;
     ``name`` begins the ids. The two rows per claim follow the scripts in ``src/recast`` by Hagström et al., ACL 2025.

@@ -18,12 +18,12 @@ from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.generation.likelihoods.mass import mass_counts
 
 TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
-"""Columns of the tables to read, by their names in ClaimsStudy."""
+"""Columns of the tables to read, keyed by name in ClaimsStudy."""
 
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables that the page shows, and how they were made."""
+    """The tables that the page shows, and how they were computed."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
@@ -39,7 +39,7 @@ class ClaimsStudy:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the keys that distinguish its files: none, since a study has one claims study."""
+        """Return the keys that distinguish its files: none, since a study has only one claims study."""
         return {}
 
     @property
@@ -66,7 +66,7 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
 
 
 def judged_counts(path: Path) -> list[dict[str, object]]:
-    """Count the texts about which the evidence judge mostly said something other than its two words."""
+    """Count the texts for which the evidence judge mostly replies with something other than its two words."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 

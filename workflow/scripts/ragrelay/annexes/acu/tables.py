@@ -18,7 +18,7 @@ PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERIST
 
 
 class Tables(NamedTuple):
-    """``pairs`` has columns PAIRS; the modules that compute the other tables declare their columns."""
+    """The tables. ``pairs`` has columns PAIRS; the modules that compute the other tables declare their columns."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame

@@ -1,4 +1,4 @@
-"""Summarise by stance how far evidence moved the model: mean ACU with intervals, predictions, conflicts with memory."""
+"""Summarise how far evidence moved the model, by stance: mean ACU with intervals, predictions, memory conflicts."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ from ragrelay.base.vocabulary.columns import (
 
 ALL = "all stances"
 SUFFICIENT = "supports or refutes"
-"""Stances that are sufficient for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
+"""The stances that suffice for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
@@ -43,8 +43,8 @@ COLUMNS = {
     "median_acu": number("median ACU over pairs", "−1 to 1"),
     **{f"mean_change_{word}": number(f"mean change_{word} over pairs",
                                      "−1 to 1") for word, said in PREDICTION_WORDS.items()},
-    "mean_mass": number("mean over pairs of the three words' total probability without the evidence", "0 to 1"),
-    "mean_mass_evidence": number("mean over pairs of the three words' total probability with the evidence", "0 to 1"),
+    "mean_mass": number("the three words' total probability without the evidence, averaged over pairs", "0 to 1"),
+    "mean_mass_evidence": number("the three words' total probability with the evidence, averaged over pairs", "0 to 1"),
     **{f"said_{word}": number(f"share of pairs with {said} as the likeliest word without the evidence", "0 to 1")
        for word, said in PREDICTION_WORDS.items()},
     **{f"said_{word}_evidence": number(f"share of pairs with {said} as the likeliest word with the evidence", "0 to 1")
@@ -68,8 +68,8 @@ SCHEMA = schema_of(COLUMNS)
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Summarise ``pairs`` (pairs.SCHEMA with UNITS) per unit and stance, then for SUFFICIENT and ALL: columns SCHEMA.
 
-    For the interval of the mean ACU, a claim's pairs are resampled together, because they share its probabilities
-    without evidence. Conflicts: see stances.contradicts. Null values come with a ``reason`` or a count of 0.
+    For the mean ACU's interval, a claim's pairs are resampled together, because they share the probabilities without
+    evidence. Conflicts: see stances.contradicts. Every null value comes with a ``reason`` or a count of 0.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -78,7 +78,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Yield the rows of each unit and stance, of its SUFFICIENT stances and of all; units in their order."""
+    """Yield the rows of each unit by stance, then for its SUFFICIENT stances and for all stances."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:
@@ -88,7 +88,7 @@ def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]
 
 
 def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
-    """Compute the interval of a mean by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
+    """Compute a mean's interval by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
     size = int(clusters.max()) + 1
     totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
     whole = totals.sum(axis=0)
@@ -98,7 +98,7 @@ def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) 
 
 
 def numbered(claim_ids: pl.Series) -> Array:
-    """Return the claims of rows (n,) as numbers from 0."""
+    """Number the rows' claims from 0, (n,)."""
     return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 

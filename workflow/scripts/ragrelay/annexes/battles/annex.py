@@ -11,7 +11,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Battles(Annex):
-    """Let a judge, people or a panel say which of two answers is better, and estimate win rates (key `battles`)."""
+    """Let a judge, people or a panel decide which of two answers is better, and estimate win rates (key `battles`)."""
 
     order = 10
     keys = BattleKeys

@@ -1,4 +1,4 @@
-"""Base classes of battles, which compare every answer of a retriever with its opponent's answer to the same query."""
+"""Base classes for battles, which compare each retriever's answers with its opponent's answers to the same queries."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -21,18 +21,18 @@ class Battle(Kind):
         """List the generators that vote.
 
         Returns:
-            Their names; none by default.
+            The generators' names; empty by default.
         """
         return []
 
     def members(self, name: str) -> list[str]:
-        """List the battles whose votes decide this one.
+        """List the battles whose votes decide this battle.
 
         Args:
             name: This battle's name.
 
         Returns:
-            Battle names; by default its own.
+            The battles' names; by default only this battle's.
         """
         return [name]
 
@@ -47,19 +47,19 @@ class Fought(Battle):
     )
     pairs: Literal["opponent", "all"] = Field(
         "opponent",
-        description="Which answers meet: `opponent` pairs every other retriever with the opponent, `all` pairs every "
-        "two retrievers.",
+        description="Which answers are compared: `opponent` pairs each retriever with the opponent; `all` also pairs "
+        "retrievers with each other.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the opponent, and that there are two systems.
+        """Check the opponent, and that there are at least two systems.
 
         Args:
-            place: How messages begin, as in ``Kind.check``.
+            place: The beginning of messages, as in ``Kind.check``.
             study: The study with the battle.
 
         Raises:
-            InputError: The opponent is unknown, or has no other system to meet."""
+            InputError: The opponent is unknown, or there is no other system."""
         super().check(place, study)
         known = [*study.grid.retrievers, ZEROSHOT]
         if self.against is not None and self.against not in known:
@@ -68,14 +68,14 @@ class Fought(Battle):
             raise InputError("config key 'grid.retrievers'", "only one retriever", "at least two, or against: zeroshot")
 
     def met(self, retrievers: Sequence[str], opponent: str) -> list[Pair]:
-        """List the pairs that meet.
+        """List the pairs of systems that meet.
 
         Args:
             retrievers: The grid's retrievers.
             opponent: The battle's opponent.
 
         Returns:
-            The pairs with the opponent, then the pairs of other systems if all meet.
+            The pairs with the opponent, then, if all systems meet, the other pairs.
         """
         others = [name for name in retrievers if name != opponent]
         pairs = [(name, opponent) for name in others]

@@ -15,7 +15,7 @@ OUTCOMES = {1.0: "wins", 0.5: "ties", 0.0: "loses"}
 def explore_battles(
     votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, object]
 ) -> pl.DataFrame:
-    """Lay out both answers of each pair with the votes on them.
+    """Describe each pair's answers with the votes on them.
 
     Args:
         votes: VOTES in one cell, keyed by judge.
@@ -65,7 +65,7 @@ def _note(vote: Mapping[str, Any], is_own: bool, named: bool) -> str:
 
 
 def _outcome(score: float | None) -> str:
-    """Name a score; shared ones are means over assessors."""
+    """Name a score; scores between the named ones are means over assessors."""
     if score is None:
         return "no vote"
     return OUTCOMES.get(score, f"scores {score:.2f}")

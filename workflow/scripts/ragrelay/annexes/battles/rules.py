@@ -1,4 +1,4 @@
-"""Give rules the data on battles: pairs, votes, and their jobs' inputs and params."""
+"""Provide the rules about battles with data: pairs, votes, and the jobs' inputs and params."""
 
 import functools
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Battles:
         return battle_files.votes.each({"battle": member} for member in self.members(wildcards))
 
     def members(self, wildcards: Wildcards) -> list[str]:
-        """Return the members of a job's battle."""
+        """Return the members of the job's battle."""
         return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property
@@ -73,7 +73,7 @@ class Battles:
 
     @functools.cached_property
     def explored(self) -> list[Key]:
-        """The answer files in the primary cell, and without context."""
+        """Keys of the answer files in the primary cell and of the zero-shot answers."""
         of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
         return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
 
@@ -84,7 +84,7 @@ class Battles:
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """Params of the job that analyses a battle."""
+        """Params for the job that analyses a battle."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return {
             "fight": lambda wildcards: {
@@ -98,7 +98,7 @@ class Battles:
 
     @functools.cached_property
     def placing(self) -> dict[str, object]:
-        """Params of the job that reads a file of votes."""
+        """Params for the job that reads a file of votes."""
         grid = self.study.grid
         return {
             "grid": {"generators": grid.generators, "orderings": grid.orderings, "ks": sorted(grid.k),
@@ -108,7 +108,7 @@ class Battles:
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """Plain values for the page: the primary cell, and each battle's kind, opponent, and generators that vote."""
+        """Values for the page: the primary cell, and each battle's kind, opponent and voting generators."""
         return {
             "cell": self.cell,
             "battles": {
@@ -124,5 +124,5 @@ class Battles:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Battles:
-    """Return the battle data that rules need in ``study``."""
+    """Return the data on battles that the rules need for ``study``."""
     return Battles(study)

@@ -1,8 +1,8 @@
-"""Battles: who wins when a judge, people or a panel compares two answers to the same query (key `battles`).
+"""Battles: a judge, people or a panel compares two answers to the same query (key `battles`).
 
-Judges' votes are questions to a model (rules/asking.smk).
+Judges vote in reply to questions to a model (rules/asking.smk).
 Input: answers, prompts, measures, utility, clusters; files of votes.
-Output: votes, left_out, explored, and the tables that ragrelay/annexes/battles/outputs.py lists.
+Output: votes, left_out, explored, and the tables listed in ragrelay/annexes/battles/outputs.py.
 """
 
 from ragrelay.annexes.battles import files as battle_files

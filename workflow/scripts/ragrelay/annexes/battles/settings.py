@@ -1,4 +1,4 @@
-"""Declare the key of battles."""
+"""Declare the key for battles."""
 
 from typing import Annotated, Any
 
@@ -14,5 +14,5 @@ class BattleKeys(Settings):
     battles: dict[Name, Annotated[dict[Any, Any], BATTLE_KINDS]] | None = Field(
         None,
         min_length=1,
-        description="Named battles, in which a judge says which of two answers to the same query is better.",
+        description="Battles by name. In a battle, a judge decides which of two answers to the same query is better.",
     )

@@ -28,13 +28,13 @@ ITERATIONS, STEP = 50, 2.0
 
 
 def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of STRENGTH_COLUMNS per cell; none for fewer than three systems.
+    """Yield rows of STRENGTH_COLUMNS per cell; none if there are fewer than three systems.
 
     Args:
         fight: The battle.
 
     Yields:
-        The opponent first, whose strength is 0, then the other systems.
+        The opponent, whose strength is 0, then the other systems.
     """
     systems = list(dict.fromkeys([fight.opponent, *(name for pair in fight.pairs for name in pair)]))
     for cell in fight.cells if len(systems) > 2 else []:
@@ -56,12 +56,12 @@ def strengths(
 ) -> list[dict[str, Any]]:
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
-    Intervals are sandwich intervals with the gradient summed over each query, or cluster: queries / (queries - 1) times
-    the product, and Student's t. Intervals that treat each order as a separate battle would cover 65% to 89%.
+    Intervals use the sandwich variance, with gradients summed over each query or cluster and the factor queries /
+    (queries - 1), and Student's t. Intervals that treated each order as a separate battle would cover 65% to 89%.
 
     Args:
         scores: The score of each pair's first system, (queries, pairs); NaN where missing.
-        pairs: Two systems per column, numbered from 0; system 0 has strength 0.
+        pairs: The two systems of each column, numbered from 0; system 0 has strength 0.
         systems: The number of systems.
         numbers: Each query's cluster number, (queries,); None for independent queries.
 
@@ -102,7 +102,7 @@ def strengths(
 
 
 def _finite(wins: Array, battles: npt.NDArray[np.int_], pairs: Sequence[tuple[int, int]], systems: int) -> bool:
-    """Return whether every system can be reached from every other by wins (Ford 1957): then strengths are finite."""
+    """Return whether wins connect every system with every other, so that strengths are finite (Ford 1957)."""
     beats = np.eye(systems, dtype=bool)
     for column, (one, other) in enumerate(pairs):
         beats[one, other] |= wins[column] > 0

@@ -26,7 +26,7 @@ class BattleShown(ShownTables):
 
     @property
     def battle(self) -> Mapping[str, Any]:
-        """The battle: kind, opponent, generators that vote."""
+        """The battle's kind, opponent and voting generators."""
         battle: Mapping[str, Any] = self.params["battles"][self.keys["battle"]]
         return battle
 
@@ -37,10 +37,10 @@ class BattleShown(ShownTables):
         return cell
 
     def primary(self, name: str) -> pl.DataFrame:
-        """Return the rows of a table in the primary cell."""
+        """Return a table's rows in the primary cell."""
         return self[name].filter(**self.cell)
 
     @property
     def decided(self) -> pl.DataFrame:
-        """The rows of win rates that have a verdict."""
+        """The win rates that have a verdict."""
         return self.primary("battle_wins").filter(against=self.battle["opponent"])

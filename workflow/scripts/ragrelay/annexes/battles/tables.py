@@ -1,4 +1,4 @@
-"""Make a battle's tables for one dataset and generator."""
+"""Build a battle's tables for one dataset and generator."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def analyse_battles(
     utility: Mapping[str, pl.DataFrame],
     names: Mapping[str, str],
 ) -> dict[str, pl.DataFrame]:
-    """Make all tables of a battle.
+    """Build all tables of a battle.
 
     Args:
         fight: The battle.

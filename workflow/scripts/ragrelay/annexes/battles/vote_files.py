@@ -1,6 +1,6 @@
-"""Read files of votes, by people or by another program, and place them in a battle.
+"""Read votes by people or another program from files, and match them with a battle's pairs.
 
-Formats: CSV, TSV, Parquet and JSON with a record per vote.
+Formats: CSV, TSV, Parquet and JSON, with one record per vote.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ SPELLED = {
     "equal": "tie",
     "0": "tie",
 }
-"""Spellings of votes, in lower case, including Chatbot Arena's."""
+"""Spellings of votes in lower case, including those used by Chatbot Arena."""
 ROWS: dict[str, Any] = {
     "place": pl.String, "qid": pl.String, "first": pl.String, "second": pl.String, "vote": pl.String,
     "generator": pl.String, "ordering": pl.String, "k": pl.Int64, "seed": pl.Int64, "assessor": pl.String,
@@ -57,10 +57,10 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
         path: The file.
 
     Returns:
-        A row per record, columns ROWS; a record without a vote has none.
+        ROWS, one per record; the vote is null if the record has none.
 
     Raises:
-        InputError: A record is malformed, or there is none.
+        InputError: A record is malformed, or there are no records.
     """
     rows, people = [], dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -101,22 +101,22 @@ def read_vote_file(
     path: Path, grid: Mapping[str, Sequence[object]], pairs: Sequence[tuple[str, str]],
     answers: pl.DataFrame, generator: str,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:  # fmt: skip
-    """Read a file's votes on the pairs that meet in a battle, and average them over assessors.
+    """Read votes on the pairs that meet in a battle, averaged over assessors.
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, ks and seeds. A record that lacks one gets the only generator and k, the
-            ordering descending (or else the first), and the first seed.
+        grid: The grid's generators, orderings, ks and seeds. Defaults for missing keys are the only generator, the only
+            k, the descending ordering (or else the first) and the first seed.
         pairs: The pairs that meet.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
-        generator: The generator whose votes are placed.
+        generator: The generator whose answers the votes are on.
 
     Returns:
-        VOTES, and counts (what, count) of votes that were ignored.
+        VOTES, and counts (what, count) of ignored votes.
 
     Raises:
         InputError: A record is malformed or lacks a key for which the grid has several values, an assessor voted twice
-            on a pair in one order, or no vote is on the study's answers."""
+            on a pair in the same order, or no vote is on an answer of the study."""
     placed = _filled(read_vote_rows(path), grid).filter(generator=generator)
     empty = placed["vote"].null_count()
     voted = placed.drop_nulls("vote")
@@ -160,7 +160,7 @@ def read_vote_file(
 
 
 def _plain(column: str) -> pl.Expr:
-    """Return a text in composed form (Unicode), without blanks at its ends."""
+    """Normalise a text to composed Unicode, and strip whitespace."""
     return pl.col(column).str.normalize("NFC").str.strip_chars()
 
 

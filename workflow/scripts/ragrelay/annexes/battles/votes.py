@@ -1,4 +1,4 @@
-"""Ask a judge about pairs of answers, and read its votes."""
+"""Write a judge's questions about pairs of answers, and read its votes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,8 +26,8 @@ PAIR = {
 }
 ASKED_COLUMNS = {
     **PAIR,
-    "number": integer("0 if the retriever’s answer is the first, 1 if it is the second"),
-    "given": number("the retriever’s score if the judge isn’t asked: equal answers tie, and an empty answer loses"),
+    "number": integer("0 if the retriever’s answer is shown first, 1 if it is shown second"),
+    "given": number("the retriever’s score if the judge isn’t asked: identical answers tie, and an empty answer loses"),
     "prompt_id": text(
         "hash of the question's texts, which identifies its likelihoods in the cache; empty if nothing was asked"
     ),
@@ -35,12 +35,12 @@ ASKED_COLUMNS = {
 }
 VOTES = {
     **PAIR,
-    "score_first": number("the retriever’s score when its answer is the first: 1 wins, .5 tie, 0 loses; the mean over "
+    "score_first": number("the retriever’s score when its answer is shown first: 1 win, .5 tie, 0 loss; the mean over "
                           "assessors; empty without a vote", "0 to 1"),
-    "score_second": number("the same score when its answer is the second", "0 to 1"),
-    "score": number("the mean over both orders, or the score in the only order that people saw; empty if a reply can’t "
+    "score_second": number("the retriever’s score when its answer is shown second", "0 to 1"),
+    "score": number("the mean over both orders, or the score in the one order that people saw; empty if a reply can’t "
         "be read", "0 to 1"),
-    "asked": integer("1 if the judge was asked, 0 for equal or empty answers"),
+    "asked": integer("1 if the judge was asked, 0 for identical or empty answers"),
 }  # fmt: skip
 QUESTIONS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 
@@ -52,7 +52,7 @@ def asked_pairs(
     best: int,
     template: JudgeTemplate,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Write both questions about each pair of answers.
+    """Write two questions about each pair of answers, one per order.
 
     Args:
         pairs: KEY, answer, other (the opponent's answer).
@@ -62,7 +62,7 @@ def asked_pairs(
         template: The judge's template.
 
     Returns:
-        ASKED_COLUMNS, two rows per pair, and the distinct QUESTIONS.
+        ASKED_COLUMNS with two rows per pair, and the distinct QUESTIONS.
     """
     rows, prompts = list[tuple[Any, ...]](), dict[str, tuple[str, str]]()
     for *key, answer, other in pairs.select(*KEY, "answer", "other").sort(KEY).iter_rows():
@@ -86,7 +86,7 @@ def asked_pairs(
 
 
 def _unasked(answer: str, other: str) -> float | None:
-    """Return the score for equal answers or for an empty answer; None for others."""
+    """Return the score if the answers are identical or one is empty, otherwise None."""
     texts = [composed(text).strip() for text in (answer, other)]
     if texts[0] == texts[1]:
         return 0.5
@@ -106,7 +106,7 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
         shares: Columns prompt_id and shares: each word's share of the total probability of WORDS.
 
     Returns:
-        VOTES: the most probable word is the vote; without probabilities there is no vote."""
+        VOTES: the vote is the most probable word; without probabilities, there is none."""
     vote = pl.col("shares").list.arg_max().cast(pl.Int64)
     scores = [
         pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))
@@ -126,13 +126,13 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of two retrievers' answers with known texts, then the other pairs.
+    """Yield the pairs of answers whose texts are both known, then the other pairs.
 
     Args:
         frame: The retriever's answers: qid, ordering, k, seed, answer, certain.
         other: The opponent's answers.
         retriever: The retriever.
-        against: The opponent; zero-shot answers meet each context's answer with the same seed.
+        against: The opponent; a zero-shot answer meets every cell's answer with the same seed.
 
     Yields:
         KEY, answer, other.

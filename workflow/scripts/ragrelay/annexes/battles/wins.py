@@ -33,8 +33,7 @@ WINS, LOSES = "wins", "loses"
 TIE = 0.5
 IN_CELL = ["ordering", "k"]
 ONE_ORDER_MOST = 2 / 3
-"""Of the queries with votes in only one order, the largest share that may have the same order; above it, there is no
-verdict."""
+"""Among queries with votes in only one order, the largest share with the same order that still allows a verdict."""
 _PAIR = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
@@ -50,37 +49,37 @@ WIN_COLUMNS = {
                        "0 to 1"),
     "low": number("lower end of the interval at `level`", "0 to 1"),
     "high": number("upper end of the interval at `level`", "0 to 1"),
-    "level": number("95% for one retriever; 1 − 5% / retrievers if several meet the same opponent", "0 to 1"),
-    "verdict": text("`wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell, and for pairs "
+    "level": number("95% for one retriever; 1 − 5% / retrievers if several retrievers meet the opponent", "0 to 1"),
+    "verdict": text("`wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell and for pairs "
                     "without the opponent"),
     "reason": REASON,
-    "contradicting": number("share of the questions asked in both orders whose votes contradict each other", "0 to 1"),
-    "order_bias": number("half of the score that an answer gains by being shown first", "−.5 to .5"),
+    "contradicting": number("share of the pairs judged in both orders whose votes contradict each other", "0 to 1"),
+    "order_bias": number("half of the score that an answer gains by being shown first rather than second", "−.5 to .5"),
     "bias_low": number("lower end of its 95% interval"),
     "bias_high": number("upper end of its 95% interval"),
-    "same": number("share of the pairs without a question: equal answers tie, and an empty answer loses", "0 to 1"),
-    "left_out": integer("left-out queries, which have answers but lack some votes", "queries"),
+    "same": number("share of pairs decided without a vote: identical answers tie, an empty answer loses", "0 to 1"),
+    "left_out": integer("queries left out because some of their votes are missing", "queries"),
 }  # fmt: skip
 RELAY_COLUMNS = {
     **{name: _PAIR[name] for name in IN_CELL},
     "measure": text("retrieval measure, at k"),
-    "adjusted": boolean("whether both are adjusted for the query’s mean measure over the retrievers"),
+    "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean measure over the retrievers"),
     "n": integer("queries whose contexts differ", "queries"),
-    "slope": number("how much the win rate grows per unit of difference in the measure, both centred over the pair’s "
+    "slope": number("increase in the win rate per unit of difference in the measure, both centred over the pair’s "
         "queries",
                     "win rate per 1 of the measure"),
     **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
 }  # fmt: skip
 FOLLOW_COLUMNS = {
     **_PAIR,
-    "with_scorer": text("the scorer whose P the battle is compared with"),
+    "with_scorer": text("the scorer with whose P the battle is compared"),
     "references": REFERENCES,
     "n": integer("queries with votes and with P for both retrievers", "queries"),
     "rho": number("Spearman’s ρ over queries between the battle’s score and the difference in P", "−1 to 1"),
     "low": number("lower end of its 95% interval"),
     "high": number("upper end of its 95% interval"),
     "same_sign": number(
-        "share of queries with the same winner, among those that both the battle and P decide", "0 to 1"
+        "share of queries with the same winner in the battle and in P, among queries that both decide", "0 to 1"
     ),
     "by_chance": number("the share expected from the two win rates alone", "0 to 1"),
     "reason": REASON,
@@ -88,20 +87,20 @@ FOLLOW_COLUMNS = {
 JUDGE_COLUMNS = {
     **_PAIR,
     "quantity": text("`without`: the panel’s win rate without a judge; `kappa`: Cohen’s κ between two judges’ votes on "
-        "all pairs, with squared weights"),
-    "judge": text("the judge"),
-    "other": text("the other judge, for `kappa`"),
-    "value": number("the quantity"),
+        "all pairs, with quadratic weights"),
+    "judge": text("the judge that is left out, or the first judge for `kappa`"),
+    "other": text("the second judge, for `kappa`"),
+    "value": number("the win rate or κ"),
     "low": number("lower end of its interval; for win rates, at the panel’s level"),
     "high": number("upper end of its interval"),
-    "verdict": text("the verdict without the judge"),
+    "verdict": text("the panel’s verdict without the judge"),
     "n": integer("queries", "queries"),
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Fight:
-    """A battle's votes, with the data that its estimates need.
+    """A battle's votes, with the data needed to estimate from them.
 
     Args:
         votes: VOTES, keyed by judge.
@@ -128,7 +127,7 @@ class Fight:
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
     def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
-        """Score a pair's queries by these judges' mean votes, over queries that all of them decided.
+        """Score a pair's queries with the judges' mean votes, over the queries that all of them decided.
 
         Args:
             cell: Ordering and k.
@@ -153,18 +152,18 @@ class Fight:
 
 @dataclass(frozen=True)
 class PairScores:
-    """The scores of a pair's queries, and the votes that they come from."""
+    """The scores of a pair's queries, with the underlying votes."""
 
     votes: pl.DataFrame
     qids: pl.Series
     y: Array
-    """(n,): the score minus .5."""
+    """The scores minus .5, (n,)."""
     left_out: int
     clusters: Clusters | None
 
     @property
     def cluster(self) -> npt.NDArray[np.intp] | None:
-        """(n,) the number of each query's cluster, from 0; None for independent queries."""
+        """Each query's cluster number (n,), from 0; None for independent queries."""
         numbers = of_queries(self.qids, self.clusters)
         return None if numbers is None else np.unique(numbers, return_inverse=True)[1].astype(np.intp)
 
@@ -197,10 +196,10 @@ class PairScores:
         return row | {"verdict": WINS if row["low"] > 0.5 else LOSES if row["high"] < 0.5 else UNDECIDED}
 
     def bias(self) -> dict[str, Any]:
-        """Estimate the order bias from the queries that were asked in both orders.
+        """Estimate the order bias from pairs that were judged in both orders.
 
         Returns:
-            contradicting, order_bias, bias_low, bias_high; none without such queries.
+            contradicting, order_bias, bias_low, bias_high; empty without such pairs.
         """
         asked = self.votes.filter(pl.col("asked") == 1).drop_nulls(["score_first", "score_second"])
         if asked.is_empty():
@@ -218,7 +217,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return why the votes' order prevents a verdict; None if it doesn't."""
+        """Return why the order of the answers prevents a verdict; None if it doesn't."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()
@@ -228,8 +227,8 @@ class PairScores:
 
 
 def _query_score(table: pl.DataFrame) -> pl.Expr:
-    """Average a query's scores over seeds; null if one is unread. Scores from one order are corrected for order
-    bias."""
+    """Average a query's scores over seeds, correcting scores from one order for order bias; null if one is
+    missing."""
     single = table.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
     means = single["score_first"].mean(), single["score_second"].mean()
     bias = 0.0
@@ -244,7 +243,7 @@ def _query_score(table: pl.DataFrame) -> pl.Expr:
 def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
     """Yield rows of WIN_COLUMNS for every cell and pair.
 
-    A panel has a verdict only if its mean has it without each judge, too.
+    A panel has a verdict only if its mean without any one judge has the same verdict.
 
     Args:
         fight: The battle.
@@ -268,7 +267,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return a panel's win rate without each judge, keyed by the judge's name; none if there is one judge."""
+    """Return a panel's win rate without each judge, keyed by the judge's name; empty if there is only one."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
@@ -276,7 +275,7 @@ def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tu
 
 
 def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of JUDGE_COLUMNS in the primary cell; none if there is one judge.
+    """Yield rows of JUDGE_COLUMNS in the primary cell; none if there is only one judge.
 
     Args:
         fight: The battle.
@@ -295,7 +294,7 @@ def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
-    """Compute kappa of two judges' votes, one per order, over the primary cell's pairs."""
+    """Compute kappa between two judges' votes (one per order) over the primary cell's pairs."""
     of_cell = dict(zip(IN_CELL, fight.primary, strict=True))
     long = [
         table.filter(**of_cell)
@@ -321,7 +320,7 @@ def relay_rows(
 ) -> Iterator[dict[str, object]]:
     """Yield rows of RELAY_COLUMNS: the slope of the win rate on the measure's difference, over all pairs.
 
-    A pair's products are relay's, with the battle's score in place of P's difference.
+    A pair's products are computed as for relay, with the battle's score instead of the difference in P.
 
     Args:
         fight: The battle; pairs with zero-shot answers, which have no measure, are left out.
@@ -360,15 +359,15 @@ def relay_rows(
 def pair_sums(
     context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
 ) -> relay.Sums:
-    """Sum a pair's products as relay does, with the battle's score in place of P's difference.
+    """Sum a pair's products as for relay, with the battle's score instead of the difference in P.
 
     Args:
-        context: (2, n) a number per distinct list of docnos.
+        context: (2, n) a number for each distinct list of docnos.
         x: (2, n) the measure.
-        y: (n,) the scores less .5; NaN where there is none.
+        y: (n,) the scores minus .5; NaN where missing.
         mean_x: (n,) the mean measure over the retrievers that meet.
         adjusted: Whether both are residuals of a regression on ``mean_x``.
-        cluster: (n,) the number of each query's cluster; None for independent queries.
+        cluster: (n,) each query's cluster number; None for independent queries.
 
     Returns:
         The sums.
@@ -385,7 +384,7 @@ def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
 
 
 def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield rows of FOLLOW_COLUMNS: does the battle agree with P over queries?
+    """Yield rows of FOLLOW_COLUMNS on how well the battle agrees with P over queries.
 
     Args:
         fight: The battle.
@@ -414,15 +413,14 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 
 
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
-    """Compare a battle's scores with differences of P over queries.
+    """Compare a battle's scores with differences in P over queries.
 
-    Equal signs alone don't show agreement: if both merely prefer the same system on average, signs are equal more often
-    than not.
+    Equal signs alone don't show agreement: if both merely prefer the same system on average, most signs are equal.
 
     Args:
-        y: (n,) the scores less .5.
-        d: (n,) the differences of P.
-        numbers: (n,) the number of each query's cluster; None for independent queries.
+        y: (n,) the scores minus .5.
+        d: (n,) the differences in P.
+        numbers: (n,) each query's cluster number; None for independent queries.
 
     Returns:
         n, rho, low, high, same_sign, by_chance, reason.

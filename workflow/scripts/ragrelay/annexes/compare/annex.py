@@ -9,7 +9,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Compare(Annex):
-    """Compare finished studies with one of them (target and key `compare`)."""
+    """Compare finished studies with a baseline study (target and key `compare`)."""
 
     order = 5
     keys = CompareKeys

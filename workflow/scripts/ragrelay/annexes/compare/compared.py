@@ -1,4 +1,4 @@
-"""Hold the comparison of two studies for one dataset x generator x scorer, as its page shows it."""
+"""Hold the comparison of two studies for one dataset, generator and scorer, as the page shows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ class Compared:
     pair: Pair
     references: Sequence[str]
     looks: Mapping[str, Look]
-    """Keyed by retriever as shown, in the grid order of the earlier study."""
+    """Keyed by retriever as shown, in the order of the earlier study's grid."""
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[tuple[str, str]] = ()
-    """Retrievers without a counterpart, each with the study that has it: before or after."""
+    """Retrievers without a counterpart, each with its side: before or after."""
     changed: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
+    """Numbers of queries whose text, judgements or gold answers differ; these queries have no rows."""
     clusters: int = 0
     """The number of clusters that the queries form; 0 if they are independent."""
     label: str = ""
@@ -31,7 +31,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class SideStudy:
-    """A study compared with the first; ``pairs`` and ``retrievers`` have the names in both."""
+    """One of the compared studies; ``pairs`` and ``retrievers`` have the names in the first study and in this one."""
 
     study: Finished
     label: str

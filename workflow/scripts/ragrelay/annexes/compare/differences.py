@@ -22,9 +22,9 @@ EQUAL = {
 NAMED = ("retrievers", "generators", "scorers", "datasets")
 """Sections of the catalogue; an entry that a study lacks gets a single row."""
 WHAT = ("run", "passages of", "processor of")
-"""Kinds of data of a retriever."""
+"""Kinds of data that belong to a retriever."""
 FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
-"""The order of the keys that differ; others follow."""
+"""These keys come first among the differing ones, in this order."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def differences(sides: Sequence[SideStudy]) -> list[Group]:
 
 
 def provenance(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return the results folder, commit, engines, fingerprints and versions of each study, even if all are equal."""
+    """Return each study's results folder, commit, engines, fingerprints and versions, even if they are all equal."""
     values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
     return [Group("Origin", list(_rows(values)))]
 
@@ -65,7 +65,7 @@ def _differing(values: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[
 
 
 def _entries(config: Mapping[str, object], configs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Flatten a configuration; an entry of the catalogue that another study lacks is one value."""
+    """Flatten a configuration; a catalogue entry that another study lacks becomes a single value."""
     found: dict[str, str] = {}
     for key, value in config.items():
         if key in NAMED and isinstance(value, Mapping):

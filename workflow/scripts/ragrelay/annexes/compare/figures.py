@@ -12,7 +12,7 @@ from ragrelay.report.display.charts import Choice, Spec, Theme
 
 
 def change_by_k(compared: Compared, theme: Theme) -> Spec:
-    """Draw mean differences with intervals, a line per retriever, a panel per ordering; readers choose the rest."""
+    """Draw mean differences with intervals, a line per retriever and a panel per ordering; readers choose the rest."""
     looks, references = compared.looks, list(compared.references)
     tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())
@@ -38,9 +38,9 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
 
 
 def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
-    """Draw each query as a point, before against after, with the line of no change; a panel per retriever.
+    """Draw each query as a point, after against before, with a line for no change and a panel per retriever.
 
-    With more than ``most`` points, an even sample of the queries is drawn.
+    If there are more than ``most`` points, draw an evenly spaced sample of the queries.
     """
     looks, references = compared.looks, list(compared.references)
     queries = compared.queries.filter(pl.col("references").is_in(references))
@@ -63,7 +63,7 @@ def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
         .mark_point(size=32, filled=True, opacity=0.7, aria=False)
         .encode(x=x, y=y, color=charts.colour_of(looks), shape=charts.shape_of(looks), tooltip=tooltip)
     )
-    # Both ends of the line are computed from the rows that the reader chose.
+    # The line's ends are computed from the rows that the reader has chosen.
     equal = (
         alt.Chart()
         .mark_line(strokeWidth=1, opacity=0.5, color=charts.INK[theme], strokeDash=[4, 3], aria=False)

@@ -1,4 +1,4 @@
-"""Render the page that compares studies with the first of them, query by query."""
+"""Render the page that compares studies with the first one, query by query."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ TEMPLATE = Path(__file__).with_name("templates") / "compare.html.j2"
 MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
-"""Points on the page, divided among its pairs, so that it stays below 10 MB."""
+"""Maximum points on the page, divided among its pairs, which keeps the page below 10 MB."""
 
 
 def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
@@ -75,7 +75,7 @@ def _seed_notices(sides: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
 
 
 def _changes(sides: Sequence[SideStudy], pairs: Sequence[Compared]) -> list[Group]:
-    """Return P's mean change in the cell that is shown first, with a column per study and a row per retriever."""
+    """Return the mean change in P in the cell shown first, with a column per study and a row per retriever."""
     found: dict[str, dict[tuple[str, str], str]] = {}
     for part in pairs:
         cells = found.setdefault(f"{part.pair.to(0).title}; {shown_first(part)}", {})
@@ -89,7 +89,7 @@ def _changes(sides: Sequence[SideStudy], pairs: Sequence[Compared]) -> list[Grou
 
 
 def _told(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return each study's own answers, a row per topic, for every pair of the first study that has facts.json."""
+    """Return each study's own answers from its facts.json, a row per topic, for every pair of the first study."""
     groups = []
     for pair in sides[0].pairs:
         cells: dict[str, list[str]] = {}

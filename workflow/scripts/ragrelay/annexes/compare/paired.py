@@ -1,4 +1,4 @@
-"""Test the changes from one study to the other, per cell, paired over queries."""
+"""Test the changes from one study to another in each cell, paired by query."""
 
 import numpy as np
 import polars as pl
@@ -17,10 +17,10 @@ from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number
 TESTED = [*CELL, "quantity"]
 FAMILY = ("quantity", "references")
 DECIDES = "p"
-"""The quantity that verdicts are about: mean utility and mean P can have different signs."""
+"""The only quantity with verdicts: changes in mean utility and mean P can have different signs."""
 STILL = "no query moved"
 SAME = 1e-9
-"""Smaller differences are rounding errors: the query did not change."""
+"""A smaller difference is a rounding error: the query's value did not change."""
 SIDES = {"study": text("name of the `after` study, with its folder if two studies have the same name")} | {
     f"{section}_{side}": text(f"{section} of the `{side}` study")
     for section in ("dataset", "generator", "scorer")
@@ -28,9 +28,9 @@ SIDES = {"study": text("name of the `after` study, with its folder if two studie
 }
 CELL_OF_BOTH = {
     **CELL_COLUMNS,
-    "retriever": text("the retriever's name; before → after if the names differ"),
+    "retriever": text("the retriever's name; `before → after` if the names differ"),
 }
-QUANTITY = text("the quantity that is compared, such as p or a retrieval measure")
+QUANTITY = text("the compared quantity, such as p or a retrieval measure")
 TABLE = {
     **CELL_OF_BOTH,
     "quantity": QUANTITY,
@@ -39,8 +39,8 @@ TABLE = {
     "mean_before": number("mean before", "the quantity's"),
     "mean_after": number("mean after", "the quantity's"),
     "mean_difference": number("mean of the paired differences", "the quantity's"),
-    "low": number("lower end of its 95% interval, from the same test as p_verdict", "the quantity's"),
-    "high": number("upper end", "the quantity's"),
+    "low": number("lower end of the mean difference's 95% interval, from the same test as p_verdict", "the quantity's"),
+    "high": number("upper end of this interval", "the quantity's"),
     "d_z": number("Cohen's d_z: mean difference divided by the differences' standard deviation"),
     "up": integer("queries whose value rose", "queries"),
     "down": integer("queries whose value fell", "queries"),
@@ -69,14 +69,14 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test each cell and quantity of ``queries`` (as paired_queries returns them): SCHEMA, and adjusted p-values.
+    """Test each cell and quantity of ``queries`` (from paired_queries): SCHEMA, and adjusted p-values.
 
     Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
-    ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values come
-    from analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
-    orderings that give the same prompts at a k count once (analysis.multiplicity). A row without a test has a
-    ``reason``. With ``clusters`` (each query's cluster number), the test is over clusters' sums; the other p-values and
-    d_z, which assume independent queries, are null.
+    ``verdict`` (only for P) come from the same test as for a study's gains (mean_tests); the other p-values come from
+    analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, i.e. quantity x references;
+    orderings with the same prompts at a k count once (analysis.multiplicity). A row without a test has a ``reason``.
+    With ``clusters`` (each query's cluster number), the test uses clusters' sums; the other p-values and d_z, which
+    assume independent queries, are null.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)

@@ -1,4 +1,4 @@
-"""Give rules the data for comparing studies (config key `compare`)."""
+"""Provide the rule that compares studies (config key `compare`) with paths and params."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import Wildcards
 
 LONGEST = 100
-"""Characters that a folder's name may have."""
+"""Maximum characters in a folder's name."""
 
 
 class Comparison:
-    """Paths and params of the rule that compares studies. Without the key, they name no study."""
+    """Paths and params for the rule that compares studies; without the key, they name no study."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare
@@ -34,19 +34,19 @@ class Comparison:
             f"{joined[: LONGEST - 20]}-{len(others)}-{value_hash(self.names, digits=8)}")  # fmt: skip
 
     def folder(self, name: str) -> str:
-        """Return the results folder of a study: ``name`` is a study, which may be this one, or a path with a slash."""
+        """Return a study's results folder. ``name``: a study's name (possibly this study's), or a path with a slash."""
         if "/" in name:
             return name.rstrip("/")
         return "<results>" if name == self.own else f"results/{name}"
 
     @property
     def target(self) -> str:
-        """The page that the target requests."""
+        """The page that the target `compare` requests."""
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:
-        """Return all studies' pages. Ends the run with one line if a study isn't finished, or is running."""
-        from ragrelay.annexes.compare.studies import check_finished  # here, as it loads polars
+        """Return all studies' pages. If a study is unfinished or running, end the run with a one-line message."""
+        from ragrelay.annexes.compare.studies import check_finished  # imported here because it loads polars
 
         with on_terminal():
             if not self.folders:

@@ -1,7 +1,7 @@
-"""Comparison of finished studies with one of them.
+"""Comparison of finished studies with a baseline.
 
 Input: the studies' pages.
-Output: comparison, and the tables that ragrelay/annexes/compare/outputs.py lists.
+Output: comparison, and the tables listed in ragrelay/annexes/compare/outputs.py.
 """
 
 from ragrelay.annexes.compare.rules import Comparison

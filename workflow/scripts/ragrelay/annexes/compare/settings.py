@@ -11,17 +11,18 @@ class CompareSettings(Settings):
     """The finished studies that `snakemake compare` compares."""
 
     before: File = Field(
-        description="A study's name, if its results are in `results/<name>/`, or its folder's path (with a `/`)."
+        description="The baseline study: its name, if its results are in `results/<name>/`, or its folder's path (with "
+        "a `/`)."
     )
     after: File | Annotated[Unique[File], Field(min_length=1)] = Field(
-        description="The other study, or a list of studies that are each compared with `before`. You can compare a "
+        description="The other study, or a list of studies; each is compared with `before`. You can compare a "
         "study with itself, e.g. two of its generators."
     )
     pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
         {},
-        description="Different names to compare with each other, from `before` to `after`, by section: `{retrievers: "
-        "{bm25: monot5}}`. With several studies, a pair applies to the studies that have the name. Equal "
-        "names are always compared, and so are the two studies' only generators.",
+        description="Names in `before` to compare with different names in `after`, by section: `{retrievers: {bm25: "
+        "monot5}}`. With several studies, a pair applies to those that have the name. Equal names are always "
+        "compared, and so are the two studies' only generators.",
     )
 
 

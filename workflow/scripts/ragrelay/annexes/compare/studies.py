@@ -1,4 +1,4 @@
-"""Open two finished studies, and pair the data that they have in common."""
+"""Open finished studies, and pair the data that two of them have in common."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, tex
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""A scorer's keys that don't affect the meaning of P and U; scorers that differ in other keys aren't comparable."""
+"""A scorer's keys that don't affect the meaning of P and U; if other keys differ, scorers aren't comparable."""
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,
     "qid": QID,
     "query": text("the query's text"),
     "quantity": QUANTITY,
-    "before": number("its value in the `before` study", "the quantity's"),
-    "after": number("its value in the `after` study", "the quantity's"),
+    "before": number("the quantity's value in the `before` study", "the quantity's"),
+    "after": number("the quantity's value in the `after` study", "the quantity's"),
     "difference": number("after minus before", "the quantity's"),
 }
 """Columns of queries.csv."""
@@ -34,13 +34,13 @@ Pairs = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished study: its folder, and its provenance.json, which has the resolved configuration."""
+    """A finished study: its folder, and its provenance.json with the resolved configuration."""
 
     name: str
     folder: Path
     provenance: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Its facts.json; empty for a page made before this file existed."""
+    """Its facts.json; empty if an earlier version wrote the page without it."""
 
     @property
     def config(self) -> Config:
@@ -55,7 +55,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Pair:
-    """A dataset x generator x scorer of each study, as names (before, after)."""
+    """A dataset, generator and scorer to compare, each as names (before, after)."""
 
     dataset: tuple[str, str]
     generator: tuple[str, str]
@@ -66,12 +66,12 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return the names before, each with the name on one side: before (0) or after (1)."""
+        """Return a pair of the names before and the names on one side: before (0) or after (1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
 def before_and_after(before: str, after: str) -> str:
-    """Return the name if both are the same, else ``before → after``."""
+    """Return the name if both are the same, otherwise ``before → after``."""
     return before if before == after else f"{before} → {after}"
 
 
@@ -90,9 +90,9 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or has a run in progress.
+    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or if a run is in progress there.
 
-    The error lists finished studies.
+    The error lists the finished studies.
     """
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
@@ -107,9 +107,9 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Return the names of a section of the grid to compare: those in ``pairs``, equal ones, or each study's only one.
+    """Return the names to compare in a section of the grid: names in ``pairs``, equal names, or each study's only name.
 
-    Raises InputError for a name in ``pairs`` that a study does not have, and if the studies have none in common.
+    Raises InputError for a name in ``pairs`` that a study lacks, and if the studies have no names in common.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
@@ -133,13 +133,13 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 def without_counterpart(
     before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the retrievers that ``retrievers`` doesn't pair, each with ``before`` or ``after``."""
+    """Return the retrievers that are not in ``retrievers``, each with its side (``before`` or ``after``)."""
     sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
     return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
 
 
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
-    """Return the ``pairs`` whose second name ``after`` has; with several studies, some may lack it."""
+    """Return the ``pairs`` whose second name is in ``after``; if there are several studies, some may lack it."""
     return {
         section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
         for section, named in pairs.items()
@@ -147,7 +147,7 @@ def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Return every dataset x generator x scorer to compare. Raises InputError if two scorers define P differently."""
+    """Return each dataset, generator and scorer to compare. Raises InputError if two scorers define P differently."""
     scorers = matched(before, after, "scorers", pairs)
     for first, second in scorers:
         definitions = before.config["scorers"][first], after.config["scorers"][second]
@@ -166,7 +166,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Return the names of the common reference sets, most lenient first. Raises InputError if labels differ."""
+    """Return the common reference sets' names, most lenient first. Raises InputError if their labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
     labels, labels_after = (
@@ -183,10 +183,10 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair the values of every query in every common cell: COLUMNS without SIDES, retrievers as shown.
+    """Pair every query's values in every common cell: COLUMNS without SIDES, with retrievers' names as shown.
 
-    Quantities are ``p``, ``utility``, and common measures, such as ``nDCG@k``. A side's value is null if the query has
-    no value there.
+    Quantities are ``p``, ``utility`` and common measures such as ``nDCG@k``. A value is null if the query has none on
+    that side.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
@@ -213,7 +213,7 @@ def paired_queries(
 
 
 def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
-    """Read CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
+    """Read one study's values for a retriever: CELL_OF_RETRIEVER, qid, quantity, value."""
     dataset = pair.dataset[at]
     path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
     utility = _table(study, path).filter(pl.col("retriever") == retriever)
@@ -229,5 +229,5 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 
 
 def _table(study: Finished, path: str) -> pl.DataFrame:
-    """Read a table of ``study``. Raises InputError as read_whole does."""
+    """Read a table of ``study``. Errors are those of read_whole."""
     return read_whole(study.folder / path, study.name, read_frame)

@@ -1,4 +1,4 @@
-"""Compare studies with the first of them: read them, test the differences, and write the page with its tables."""
+"""Compare studies with the first one: read them, test the differences, and write the page with its tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,11 @@ def compare_studies(
     queries: str | Path,
     template: str | Path = TEMPLATE,
 ) -> None:
-    """Compare each study in the folders ``after`` with the one in ``before``; write a page and two CSV files.
+    """Compare each study in the folders ``after`` with the study in ``before``; write a page and two CSV files.
 
     ``pairs``: for each grid section, names in ``before`` with names in ``after``; equal names needn't be listed, and
-    one of several studies may lack some. ``tests`` gets a row per cell and quantity, ``queries`` one per query, cell
-    and quantity. Raises InputError if nothing can be compared, and for a name in ``pairs`` that no study has.
+    if there are several studies, some may lack a name. ``tests`` has a row per cell and quantity, ``queries`` one per
+    query, cell and quantity. Raises InputError if nothing can be compared, and if no study has a name in ``pairs``.
     """
     first, *others = map(open_study, (before, *after))
     if several := len(others) > 1:
@@ -82,7 +82,7 @@ def _check_pairs(others: Sequence[Finished], pairs: Pairs) -> None:
 
 
 def _corrected(compared: Sequence[Compared]) -> list[Compared]:
-    """Adjust p-values over all studies, for each dataset, generator and scorer in the first study."""
+    """Adjust p-values over all studies, for each dataset, generator and scorer of the first study."""
     whole = [part.tests.select(*paired.TABLE).with_columns(study=pl.lit(part.label)) for part in compared]
     tables = {}
     for pair in dict.fromkeys(part.pair.to(0) for part in compared):
@@ -114,7 +114,7 @@ def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: 
         pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
         maintain_order=True,
     )
-    # Of a study without the key, such a file is what another configuration left.
+    # If the study lacks the key, such a file was left by an earlier configuration.
     tables = [
         study.folder / name / "collection/clusters.parquet"
         for study, name in zip((before, after), pair.dataset, strict=True)

@@ -1,4 +1,4 @@
-"""Estimate how closely each retrieval measure follows the answers, and compare the measures in pairs."""
+"""Estimate how closely each retrieval measure tracks answer quality, and compare every pair of measures."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,10 +20,12 @@ from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, int
 MOST_CLOSELY, NOT_BEATEN, BEATEN, CLOSER = "most closely", "not beaten", "beaten", "beats the declared measure"
 WITHOUT_RELAY = "no known relay"
 COMPARED_AT_LEAST = 20
-"""Queries, or clusters of queries, whose contexts differ that a verdict needs."""
+"""Minimum queries, or clusters of queries, whose contexts differ for a verdict."""
 COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("passages in the context", "passages"),
         "references": REFERENCES}  # fmt: skip
-LEVEL_OF_ENDS = number("level of the interval; all intervals of a cell in this table hold together at 95%", "0 to 1")
+LEVEL_OF_ENDS = number(
+    "level of the interval; all intervals of a cell in this table hold simultaneously at 95%", "0 to 1"
+)
 FIT = {
     **COMPARED_IN,
     "measure": relay.TABLE["measure"],
@@ -32,13 +34,13 @@ FIT = {
     "low": number("lower end of the interval for r", "−1 to 1"),
     "high": number("upper end of the interval for r", "−1 to 1"),
     "level": LEVEL_OF_ENDS,
-    "r2": number("share of the differences in P between rankings that the measure's differences explain, each query "
-                 "with the slope from the other queries", "at most 1"),
-    "relay": text("the answer that both slopes in relay.csv give: `it is`, `it is not`, `not known` or `too few "
+    "r2": number("share of the differences in P between rankings that the measure's differences explain, using for "
+                 "each query the slope from the other queries", "at most 1"),
+    "relay": text("verdict on relay from both slopes in relay.csv: `it is`, `it is not`, `not known` or `too few "
                   "queries`"),
-    "share_tied": number("share of equal values of the measure among pairs of rankings whose contexts differ",
+    "share_tied": number("share of pairs of rankings with different contexts for which the measure is equal",
                          "0 to 1"),
-    "verdict": text(f"`{MOST_CLOSELY}`, `{NOT_BEATEN}`, `{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; beside a "
+    "verdict": text(f"`{MOST_CLOSELY}`, `{NOT_BEATEN}`, `{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; with a "
                     f"declared measure also `{CLOSER}`"),
     "reason": REASON,
 }  # fmt: skip
@@ -47,14 +49,14 @@ PAIRS = {
     "measure": relay.TABLE["measure"],
     "against_measure": text("the other measure"),
     "n": FIT["n"],
-    "difference": number("r2 of the measure minus r2 of the other", "at most 2"),
+    "difference": number("the measure's r2 minus the other measure's r2", "at most 2"),
     "low": number("lower end of the interval for the difference", "at most 2"),
     "high": number("upper end of the interval for the difference", "at most 2"),
     "level": LEVEL_OF_ENDS,
     "p_value": number("two-sided p-value for a difference of 0, with the query as the unit, for this pair alone"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`, at `level`; only a measure with "
                     "known relay can be ahead"),
-    "verdict_alone": text("the same at 95% for this pair alone"),
+    "verdict_alone": text("the verdict at 95% for this pair alone"),
     "reason": REASON,
 }  # fmt: skip
 FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
@@ -62,20 +64,20 @@ FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
 
 
 class Losses(NamedTuple):
-    """The losses of m measures over the same U queries, or clusters of queries, whose contexts differ."""
+    """The losses of m measures over the same U queries (or clusters) whose contexts differ."""
 
     n: int
     """Queries whose contexts differ."""
     of_measure: Mapping[str, Array]
-    """(U,) the squared residuals of P's differences, with the slope from the other queries."""
+    """(U,) squared residuals of the differences in P, using the slope from the other queries."""
     products: Mapping[str, Array]
-    """(3, U) each measure's sums of xx, xp and pp, as in relay.Sums."""
+    """(3, U) sums of xx, xp and pp for each measure, as in relay.Sums."""
     without: Array
-    """(U,) the squared differences of P."""
+    """(U,) squared differences in P."""
     tied: Mapping[str, float]
     """The share of equal values among the pairs of rankings."""
     units: str
-    """What is tested as independent."""
+    """The name of the independent units, such as queries."""
 
 
 def compare_measures(
@@ -86,20 +88,20 @@ def compare_measures(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare all measures on the same answers, in each cell.
 
-    A measure's loss on a query is the sum over pairs of rankings of (p - b x)^2, with x and p as in relay's slope as
-    measured and b the slope over all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by
+    A measure's loss on a query is the sum over pairs of rankings of (p - b x)^2, with x and p as in relay's unadjusted
+    slope, and b the slope from all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by
     the differences of their losses per query, tested with mean_tests (1.75 times the skewness); the interval of the
     difference of r2 is the ratio's to the sum of p^2 (Fieller 1954). Only queries with all measures count.
 
     Args:
-        cells: Names (references, measure, ordering) with their cells by k, as relay.cells_of returns.
-        relayed: relay.csv, which tells the measures with known relay; no other measure can be ahead of another.
-        declared: The measure chosen before the study. It alone is then compared with every other one.
-        parts: A panel's pairs without each judge, by the judge's name (see panel_verdicts.bounded).
+        cells: Names (references, measure, ordering) with their cells by k, as relay.cells_of returns them.
+        relayed: relay.csv. Only a measure with known relay in it can be ahead of another.
+        declared: The measure chosen before the study; if given, only it is compared with every other measure.
+        parts: A panel's pairs without each judge, keyed by the judge's name (see panel_verdicts.bounded).
 
     Returns:
-        Tables with the columns FIT and PAIRS. The level of PAIRS is 1 - 5% / comparisons in the cell. A measure
-        follows the answers most closely if it is ahead of every other one at 95%, since all comparisons must hold.
+        Tables with the columns FIT and PAIRS. The level of PAIRS is 1 - 5% / comparisons in the cell. A measure tracks
+        answer quality most closely if it is ahead of every other one at 95%, since all comparisons must hold.
     """
     groups: dict[tuple[object, int, object], dict[str, relay.Cell]] = {}
     for names, of_k in cells:
@@ -142,7 +144,7 @@ def losses_of(cells: Mapping[str, relay.Cell]) -> Losses:
 
 
 def _few(losses: Losses) -> str | None:
-    """Return why a cell has no verdicts."""
+    """Return why a cell has no verdicts, or None."""
     n = len(losses.without)
     if n < COMPARED_AT_LEAST:
         return f"{n} {losses.units} have contexts that differ, {COMPARED_AT_LEAST} needed"
@@ -167,7 +169,7 @@ def _first(declared: str, pair: tuple[str, str]) -> tuple[str, str]:
 def _difference(
     losses: Losses, measure: str, other: str, level: float, answers: Mapping[str, str]
 ) -> dict[str, object]:
-    """Compare two measures; the measure's r2 minus the other's."""
+    """Test the difference between the measure's r2 and the other's."""
     total, few_queries = losses.without.sum(), _few(losses)
     lead = losses.of_measure[other] - losses.of_measure[measure]
     lead[np.abs(lead) <= ROUNDING * losses.without.max(initial=0.0)] = 0.0
@@ -189,7 +191,7 @@ def _difference(
 
 
 def _bounded(pairs: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Bound both verdicts of a panel's ``pairs`` by its parts'."""
+    """Limit both verdicts of a panel's ``pairs`` to those that all its parts support."""
     for column in ("verdict_alone", "verdict"):
         others = [name for name in ("verdict", "verdict_alone") if name != column]
         of_parts = {judge: part.drop("p_value", *others).rename({column: "verdict"}, strict=False)
@@ -222,7 +224,7 @@ def correlation(products: Array, level: float) -> dict[str, object]:
         level: The interval's level, 0 to 1.
 
     Returns:
-        r, low and high, as far as they can be computed.
+        r, low and high, where they can be computed.
     """
     total, n = products.sum(axis=1), products.shape[1]
     left = np.column_stack([total, total[:, None] - products])

@@ -13,7 +13,7 @@ NAMES = ("dataset", "generator", "scorer")
 
 
 class MeasureComparison:
-    """What the rules that compare measures need of a study."""
+    """A study's data for the rules that compare measures."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -21,7 +21,7 @@ class MeasureComparison:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset, generator and scorer; none without the key."""
+        """A key per dataset, generator and scorer; empty without the key."""
         sections = self.study.sections if self.settings else []
         return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
 
@@ -31,7 +31,7 @@ class MeasureComparison:
 
     @functools.cached_property
     def shown(self) -> dict[str, object] | None:
-        """Plain values for the page: the declared measure, each section's cell, and scorers that count nuggets."""
+        """Values for the page: the declared measure, each section's cell, nugget scorers and subtopic measures."""
         if not self.settings:
             return None
         cells = {}
@@ -47,5 +47,5 @@ class MeasureComparison:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> MeasureComparison:
-    """Return what rules need of the comparison of measures in ``study``."""
+    """Return the data on compared measures that the rules need for ``study``."""
     return MeasureComparison(study)

@@ -10,8 +10,8 @@ class ComparisonSettings(Settings):
 
     declared: str | None = Field(
         None,
-        description="The measure in `grid.measures` that you chose before you saw answers. Only it is then compared "
-        "with each other measure, with more power; by default, all measures are compared in pairs.",
+        description="The measure in `grid.measures` that you chose before you saw answers. Then only this measure is "
+        "compared with each other one, which has more power; by default, every pair of measures is compared.",
     )
 
 
@@ -20,6 +20,6 @@ class ComparisonKeys(Settings):
 
     compare_measures: ComparisonSettings | None = Field(
         None,
-        description="Compare the measures in `grid.measures` by how closely they follow the answers; `{}` compares all "
-        "in pairs.",
+        description="Compare the measures in `grid.measures` by how closely they track answer quality; `{}` compares "
+        "every pair of measures.",
     )

@@ -1,4 +1,4 @@
-"""Hold what the report shows of compared measures: both tables of one dataset, generator and scorer."""
+"""Hold the report's data on compared measures: both tables of one dataset, generator and scorer."""
 
 import itertools
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def fits(self) -> pl.DataFrame:
-        """The rows of the primary cell, the largest r first."""
+        """The rows of the primary cell, largest r first."""
         return self["measure_fit"].filter(**self.cell).sort("r", descending=True, nulls_last=True)
 
     @property
@@ -39,7 +39,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def joined(self) -> list[list[str]]:
-        """The longest runs of neighbours in r between which no difference is known; none beside a declared measure."""
+        """The longest runs of measures, ordered by r, without a known difference; empty with a declared measure."""
         names = self.fits["measure"].to_list()
         known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
         apart = {frozenset(pair) for pair in known}

@@ -8,8 +8,8 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class People(Annex):
-    """Compare scorers with human scores of some answers, and estimate the human scores of all (key `people`, target
-    `to_score`).
+    """Compare scorers with human scores of some answers, and estimate mean human scores of all answers (key `people`,
+    target `to_score`).
     """
 
     order = 10

@@ -1,4 +1,4 @@
-"""Measure agreement between several people: Cohen's kappa for two, Krippendorff's alpha for all."""
+"""Measure agreement between assessors: Cohen's kappa for each pair, Krippendorff's alpha for all of them."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,18 +21,18 @@ KAPPA, ALPHA = "kappa_weighted", "alpha"
 Numbers = npt.NDArray[np.integer[Any]]
 TWICE = "answers with two scores"
 MOST_SKEWED = 1.0
-"""The largest skewness of scores for which kappa and alpha have intervals: above it, they cover 86% (counts, rare
-grades)."""
+"""Kappa and alpha have no intervals if scores are more skewed than this, because intervals would cover only 86%
+(counts, rare grades)."""
 MOST_VALUES = 20
-"""The maximum number of distinct scores: above it, kappa is left out, because few scores are equal, and alpha has no
-interval, because skewed scores would make it too narrow."""
+"""Maximum number of distinct scores. With more, kappa is left out because few scores are equal, and alpha has no
+interval because skewed scores would make it too narrow."""
 TABLE = {
     "people": text("the scorer with the human scores"),
-    "quantity": text(f"`{KAPPA}`: Cohen's kappa between two assessors, with squared weights; `{ALPHA}`: Krippendorff's "
-                     "alpha of all assessors, with squared differences"),
-    "assessor": text("an assessor; empty for all assessors"),
-    "against": text("the other assessor"),
-    "value": number("the agreement", "at most 1"),
+    "quantity": text(f"`{KAPPA}`: Cohen's kappa between two assessors, with quadratic weights; `{ALPHA}`: "
+                     "Krippendorff's alpha over all assessors, with squared differences"),
+    "assessor": text("the assessor; empty for alpha"),
+    "against": text("the other assessor; empty for alpha"),
+    "value": number("the coefficient", "at most 1"),
     **INTERVAL,
     "n": integer("answers that both assessors scored; for all assessors, answers that at least two scored", "answers"),
     "n_queries": integer("queries with these answers", "queries"),
@@ -44,7 +44,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield rows of TABLE from human scores (score_files.ROWS); none unless two scored the same answer."""
+    """Yield rows of TABLE from human scores (score_files.ROWS); none unless two people scored the same answer."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")
@@ -63,9 +63,9 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 
 
 def krippendorff(values: Array, unit: Numbers) -> float:
-    """Compute Krippendorff's alpha of ``values`` (n,), scores of the answers that ``unit`` (n,) numbers from 0.
+    """Compute Krippendorff's alpha of the scores ``values`` (n,); ``unit`` (n,): each score's answer, numbered from 0.
 
-    With squared differences, it is 1 minus the ratio of the variance within answers, weighted by numbers of scores, to
+    With squared differences, alpha is 1 minus the variance within answers, weighted by the number of scores, divided by
     the variance of all scores (Krippendorff 2011). NaN if all scores are equal.
     """
     counts = np.bincount(unit)
@@ -84,7 +84,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, object]:
 
 
 def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
-    """Return alpha of ``values`` (n,), like krippendorff, with its interval over the clusters numbered in ``place``."""
+    """Return krippendorff's alpha of ``values`` (n,) with its interval over clusters (``place``: their numbers)."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}
@@ -103,7 +103,7 @@ def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, ob
 
 
 def _no_interval(answers: Array, values: Array, queries: int) -> str:
-    """Say why ``values``, all scores of ``answers`` (n,), have no interval; empty if they have one."""
+    """Return why ``values``, all scores of ``answers`` (n,), have no interval; empty if they have one."""
     if reason := too_few(answers, queries, what=TWICE):
         return reason
     centred = values - values.mean()

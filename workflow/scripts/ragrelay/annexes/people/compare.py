@@ -1,4 +1,4 @@
-"""Make the tables that compare scorers with human scores of a dataset's answers."""
+"""Build the tables that compare scorers with human scores of a dataset's answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,18 +15,18 @@ from ragrelay.scoring.filed_scores import generated
 from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
 
 UNNAMED = "nobody named"
-"""The assessor's name for scores that name none."""
+"""The assessor's name for scores that don't name one."""
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
-    """Return score_files.ANSWER, answer and words for all answers, given by generator, retriever, ordering and k."""
+    """Read all answers: score_files.ANSWER, answer, words. ``files``: by generator, retriever, ordering and k."""
     tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
     words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
     return pl.concat(tables).with_columns(words=words.cast(pl.Int64))
 
 
 def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Return score_files.ANSWER and value by scorer, with the set that ``references`` names."""
+    """Return score_files.ANSWER and value, keyed by scorer, for the reference set that ``references`` names."""
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in references}
     for key, path in files.keyed:
         rows = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).filter(
@@ -41,7 +41,7 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
 
 
 def measures_of(files: KeyedFiles, measure: str) -> estimates.Measures:
-    """Return the measure of each query by retriever and k."""
+    """Return each query's ``measure``, keyed by retriever and k."""
     found: dict[tuple[str, int], dict[str, float]] = {}
     for key, path in files.keyed:
         rows = pl.read_parquet(path).filter(measure=measure).drop_nulls("value")
@@ -59,7 +59,7 @@ def compare_people(
     measures: estimates.Measures,
     clusters: Clusters | None,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables, keyed by name, without the column dataset.
+    """Compare scorers with human scores; return the tables, keyed by name, without the column dataset.
 
     ``rows``: score_files.ROWS from the file with human scores; ``answers``, ``scores`` and ``measures``: from
     answers_of, scores_of and measures_of; ``people``: the scorer's name; ``pairs``: the retrievers to compare.

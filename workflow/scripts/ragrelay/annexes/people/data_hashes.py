@@ -10,11 +10,11 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 from ragrelay.scoring.scorers import file
 
 FROM_FILE = file.__name__.rpartition(".")[2]
-"""The kind's name; if this job loaded all scorer kinds, it would depend on their code."""
+"""The name of the scorer kind `file`. Loading all scorer kinds would make the job depend on their code."""
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash ``scores <scorer>, <generator>`` of the grid's scorers of kind file.
+    """Count and hash the scores of the grid's scorers of kind file, keyed by ``scores <scorer>, <generator>``.
 
     Raises InputError for a damaged file.
     """

@@ -1,4 +1,4 @@
-"""Draw answers for people to score next: as many of each cell, at random, of the same queries in all cells."""
+"""Draw answers for people to score next: at random, equally many per cell, and for the same queries in all cells."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -41,15 +41,15 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers with scores, then ``most`` more to score (or all that exist): COLUMNS.
+    """Return the answers that have scores, then up to ``most`` more to score: COLUMNS.
 
     ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query. ``of``:
-    SYSTEM of the cells to draw from. All of these get equally many scores, counting existing scores. Within a cell,
-    answers are drawn whose queries have the fewest scores in this cell, then the most in the generator's other cells
-    (so that gains and differences compare pairs), then the fewest overall, and among these the lowest in the order of a
-    hash with ``seed``. Because that order is random, each answer in a cell is equally likely if the existing scores
-    also belong to random answers. Raises InputError for scores of a cell with different probabilities, which can't be
-    counted together with this draw's.
+    SYSTEM of the cells to draw from; they all get equally many scores, counting existing ones. Within a cell, the draw
+    prefers answers whose queries have the fewest scores in this cell, then the most in the generator's other cells (so
+    that gains and differences compare pairs), then the fewest overall, then the lowest hash with ``seed``. Because
+    that order is random, each answer in a cell is equally likely, provided that existing scores also belong to random
+    answers. Raises InputError if a cell's scores have different probabilities, which can't be combined with this
+    draw's.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -107,9 +107,9 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return lines if the answers of ``table`` (COLUMNS), once scored, are too few to compare cells ``of`` SYSTEM.
+    """Return lines if ``table`` (COLUMNS), once scored, has too few answers to compare the cells ``of`` (SYSTEM).
 
-    ``of_cell``: answers that a cell has, which may be too few for a slope.
+    ``of_cell``: the number of answers in a cell, which may be too few for a slope.
     """
     chosen = table.join(of, on=SYSTEM, how="semi")
     sizes = of.join(chosen.group_by(SYSTEM).len(), on=SYSTEM, how="left").fill_null(0).sort("len")
@@ -133,19 +133,18 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)
-"""Half widths of intervals for which the plan gives the number of scores."""
+"""Half widths of intervals for which the plan states how many scores they need."""
 ASSUMED_SD = 0.35
-"""Assumed standard deviation of human scores from 0 to 1 while there are few: for grades from 0 to 1, it is 0.3 to
-0.5."""
+"""Standard deviation of human scores (0 to 1) that is assumed while there are few scores; grades have 0.3 to 0.5."""
 KNOWN_FROM = 10
 
 
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
-    """Return how many human scores a difference between two cells needs for an interval of ± ``half_width``.
+    """Return how many human scores an interval of ± ``half_width`` for a difference between two cells needs.
 
-    ``answers`` in each cell have scores by a scorer that correlates with people by ``r``; each cell gets half of the
-    human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about 2 sd²
-    ((1 - r²) / m + r² / N) for m scores of N answers a cell. None if even all answers aren't enough.
+    A scorer, whose correlation with people is ``r``, has scored all ``answers`` of each cell; each cell gets half of
+    the human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about
+    2 sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))
@@ -154,10 +153,10 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 
 
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
-    """Return a line on how many human scores the WIDTHS of a difference need, with and without a scorer.
+    """Return a line that states how many human scores the WIDTHS need, with and without a scorer.
 
     ``cells`` are each cell's human scores so far, from 0 to 1, (n,); ``answers`` is the number of answers in a cell.
-    The standard deviation is within cells: a retriever's effect is not an error of its mean.
+    The standard deviation is within cells, since a retriever's effect is not an error of its mean.
     """
     free = sum(map(len, cells)) - len(cells)
     known = free >= KNOWN_FROM

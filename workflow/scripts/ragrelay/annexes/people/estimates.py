@@ -1,4 +1,4 @@
-"""Estimate each cell's mean human score, its gain, and differences between retrievers, with each scorer's help."""
+"""Estimate each cell's mean human score, gains, and differences between retrievers, with each scorer's help."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
 """Slopes are per this much of the measure."""
 UNLIKE = 0.2
-"""Level for the test of assessors' shares: high, because few scores only show large differences."""
+"""Level of the test of assessors' shares: high, because with few scores only large differences are significant."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
@@ -57,17 +57,17 @@ TABLE = {
     **INTERVAL,
     "p_value": number("two-sided p-value for an estimate of 0, uncorrected; for all quantities except P"),
     "verdict": text("`better`, `worse` or `undecided`, for gains and differences; empty without an interval"),
-    "alone": number("the estimate from human scores alone; for a gain or difference, between the means over all scored "
-                    "answers, not paired by query", "human scores, from 0 to 1"),
-    "alone_low": number("lower end of its 95% interval, computed in the same way"),
+    "alone": number("the estimate from human scores alone; for a gain or difference, the difference between means over "
+                    "all scored answers, not paired by query", "human scores, from 0 to 1"),
+    "alone_low": number("lower end of its 95% interval"),
     "alone_high": number("upper end"),
-    "width": number("width of the interval, divided by the width from human scores alone"),
+    "width": number("width of the interval, divided by its width from human scores alone"),
     "as_many": number("how many times as many human scores would give this width without the scorer", "times"),
     "weight": number("the weight of the scorer's scores; 0 if they would widen the interval"),
     "r": number("Pearson's r between human scores and the scorer's, over answers in these cells that have both"),
-    "n_scores": integer("answers in these cells that people scored", "answers"),
+    "n_scores": integer("answers in these cells with a human score", "answers"),
     "n_queries": integer("queries with these answers", "queries"),
-    "n_answers": integer("answers in these cells that the scorer scored", "answers"),
+    "n_answers": integer("answers in these cells with a score from the scorer", "answers"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -79,7 +79,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measures: Measures) -> pl.DataFrame:
     """Estimate P of every cell, its gain, and differences and slopes of ``pairs`` of retrievers (``TABLE``, scorer).
 
-    A row per scorer. With fewer scores than the simulations of its width had, there is a ``reason`` and no interval.
+    A row per scorer. Below the numbers of scores that simulations support, there is a ``reason`` and no interval.
     """
     rows = [
         {"scorer": name, "people": people, **row}
@@ -131,8 +131,8 @@ def estimate(
 ) -> dict[str, Any]:
     """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict.
 
-    ``assessors``: see Laid. Cells scored by different people have no interval, because some people are more severe than
-    others; slopes have one, because severity doesn't change them.
+    ``assessors``: see Laid. If different people scored the two cells, there is no interval, because some people are
+    more severe than others; slopes do have one, because severity doesn't change them.
     """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
@@ -171,7 +171,7 @@ def estimate(
 
 
 def few_of_a_cell(cells: Sequence[Array]) -> str:
-    """Return why one of the ``cells``, each with human scores (n,), has too few; empty if all have enough."""
+    """Return why one of ``cells``, the cells' human scores (n,), has too few; empty if all have enough."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
@@ -179,7 +179,7 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
-    """Return why cells were scored by different people, by a chi-squared test; empty if chance may explain it.
+    """Return how the people who scored two cells differ; empty if chance may explain it (chi-squared test).
 
     ``parts``: for each assessor, the number of their scores in each cell.
     """
@@ -192,9 +192,9 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Return why human scores ``values`` (n,), or their ``queries``, are too few for an interval; empty if enough.
+    """Return why there are too few human scores ``values`` (n,), or ``queries``, for an interval; empty if enough.
 
-    ``what``: the plural of the units, of which there must be ``least``.
+    ``what``: the units' plural; ``least``: how many are needed.
     """
     if len(values) < least:
         return f"fewer than {least} {what}"

@@ -1,4 +1,4 @@
-"""Measure how each scorer follows people: over answers and systems, against other scorers, and its bias."""
+"""Measure how closely each scorer agrees with people, over answers and systems, compare scorers, and measure bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
 COEFFICIENTS = (R, RHO)
 SYSTEM = [name for name in OF_CELL if name != "seed"]
 SCORES_OF_SYSTEM = 5
-"""A system counts if people scored at least this many of its answers."""
+"""Minimum answers with a human score for a system to count."""
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
 SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
 FAMILIES = "pairs of generator and retriever"
-"""Families of systems, which differ only in ordering and k."""
+"""Families of systems: members differ only in ordering and k."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
     "people": text("the scorer with the human scores"),
@@ -40,7 +40,7 @@ TABLE = {
     "value": number("the quantity"),
     **INTERVAL,
     "p_value": number("two-sided p-value for an estimate of 0, uncorrected; only for biases"),
-    "n": integer("answers that both scored; for tau, systems"),
+    "n": integer("answers that both people and the scorer scored; for tau, systems"),
     "n_queries": integer("queries with these answers", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
@@ -66,7 +66,7 @@ COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
 def paired_answers(
     people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers scored by people and a scorer, keyed by scorer: ANSWER, people, scorer, words, cluster.
+    """Return the answers with scores from people and a scorer, keyed by scorer: ANSWER, people, scorer, words, cluster.
 
     ``people`` and ``scores``: ANSWER, value; ``words``: ANSWER, words.
     """
@@ -80,7 +80,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the rows of TABLE, and scorer."""
+    """Yield the rows of TABLE with the column scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
@@ -99,7 +99,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
 
 
 def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the rows of COMPARISON, and scorer, for each pair of scorers."""
+    """Yield the rows of COMPARISON with the column scorer, for each pair of scorers."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
@@ -125,7 +125,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Return R, without an interval, or RHO between human scores ``x`` and a scorer's ``y`` over answers (n,)."""
+    """Correlate human scores ``x`` with a scorer's ``y`` over answers (n,): R, without an interval, or RHO."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:
@@ -150,7 +150,7 @@ def _ranks(column: Array) -> Array:
 
 
 def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Compare rho between people and ``one`` with rho between people and ``other``, over the same answers (n,)."""
+    """Test whether rho with ``people`` differs between two scorers, ``one`` and ``other``, on the same answers (n,)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}
@@ -169,7 +169,7 @@ def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray
 
 
 def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array, Families]:
-    """Return systems' mean human scores (over scored answers), their mean scorer scores (over all), and families."""
+    """Return systems' mean human scores (scored answers), mean scorer scores (all answers), and families."""
     by_people = table.group_by(SYSTEM).agg(pl.col("people").mean(), pl.len()).filter(pl.col("len") >= SCORES_OF_SYSTEM)
     by_scorer = scores.group_by(SYSTEM).agg(pl.col("value").mean())
     both = by_people.join(by_scorer, on=SYSTEM).sort(SYSTEM)
@@ -184,7 +184,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Return the slope on ``of`` (n,) of the scorer's minus people's scores, each in its own standard deviations."""
+    """Regress the scorer's minus people's scores, each in its own standard deviations, on ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]

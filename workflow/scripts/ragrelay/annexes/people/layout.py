@@ -1,4 +1,4 @@
-"""Lay out a generator's human and scorer scores: queries by cells and seeds."""
+"""Arrange a generator's human and scorer scores in arrays: queries by cells and seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ CONTEXT = ["retriever", "ordering", "k"]
 
 @dataclass(frozen=True)
 class Laid:
-    """Scores (queries, columns): a column per cell and seed. ``people`` is NaN where people did not score.
+    """Scores (queries, columns) with a column per cell and seed. ``people`` is NaN where people gave no score.
 
-    ``scorers``: scores, keyed by scorer, NaN where missing. ``assessors``: each assessor's part, from 0 to 1, in an
+    ``scorers``: scores, keyed by scorer, NaN where missing. ``assessors``: each assessor's share, from 0 to 1, of an
     answer's human score, keyed by the assessor's name. ``weights``: inverse probabilities of being drawn for people, 1
-    where unknown. ``cluster`` (queries,) numbers the clusters of queries.
+    where unknown. ``cluster`` (queries,): each query's cluster number.
     """
 
     columns: pl.DataFrame
@@ -33,7 +33,7 @@ class Laid:
     qids: tuple[str, ...]
 
     def row(self, factor: float, **context: Any) -> list[float]:
-        """Return ``factor`` for a cell's columns (all its seeds), and 0 for the others."""
+        """Return a row with ``factor`` in the cell's columns (all its seeds) and 0 in the others."""
         return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
                 for each in self.columns.iter_rows(named=True)]  # fmt: skip
 
@@ -45,7 +45,7 @@ def laid_out(
     clusters: Clusters | None,
     by: pl.DataFrame,
 ) -> Laid:
-    """Lay out the answers of ``generator`` that have a score.
+    """Arrange the scores of ``generator``'s answers.
 
     ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value; ``by``: ANSWER,
     assessor, part, of the same answers.

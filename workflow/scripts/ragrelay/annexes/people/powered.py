@@ -19,18 +19,18 @@ from ragrelay.analysis.prediction_powered import Bounded, Powered
 
 METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall's, the more cautious"
 LABELS_AT_LEAST, QUERIES_AT_LEAST = 40, 12
-"""An interval needs at least this many human scores, and this many queries with one."""
+"""Minimum human scores, and minimum queries with a human score, for an interval."""
 OF_CELL_AT_LEAST, DIFFERENT_OF_CELL = 20, 3
-"""An interval for two cells needs this many scores in each, and this many that differ from its most frequent score."""
+"""Minimum scores in each of two compared cells for an interval, and minimum that differ from the most frequent one."""
 LABELS_OF_SLOPE = 80
 """Minimum human scores for a slope's interval."""
 
 
 class PartlyScored(NamedTuple):
-    """Scores of answers to some queries, all (..., queries, columns): a column per cell and seed.
+    """Scores of answers to some queries, all (..., queries, columns), with a column per cell and seed.
 
-    ``people`` is NaN where people did not score, ``scorer`` where there is no answer; ``weights`` are the inverse of
-    the probabilities of being drawn.
+    ``people`` is NaN where people gave no score, ``scorer`` where there is no answer. ``weights`` are inverse
+    probabilities of being drawn.
     """
 
     people: Array
@@ -39,15 +39,15 @@ class PartlyScored(NamedTuple):
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Which answers both people and the scorer scored."""
+        """Mark the answers with a score from both people and the scorer."""
         return np.isfinite(self.people) & np.isfinite(self.scorer)
 
 
 class Influences(NamedTuple):
-    """The estimate from people alone, the change if the scorer has weight 1, and each cluster's influence on both.
+    """The estimate from human scores alone, its change if the scorer has weight 1, and clusters' influences on both.
 
     ``alone`` and ``more`` (...), ``of_people`` and ``of_scorer`` (..., clusters); ``parts`` (..., clusters): the
-    variance that a cluster's human scores add if they are independent.
+    variance that a cluster's human scores contribute if they are independent.
     """
 
     alone: Array
@@ -58,7 +58,7 @@ class Influences(NamedTuple):
 
     @property
     def df(self) -> Array:
-        """The degrees of freedom: the effective number of clusters less 1."""
+        """The degrees of freedom: the effective number of clusters minus 1."""
         df: Array = self.parts.sum(axis=-1) ** 2 / (self.parts**2).sum(axis=-1) - 1.0
         return df
 
@@ -70,9 +70,9 @@ def influences(
 
     Args:
         answers: The answers' scores.
-        contrast: A row per cell with the factor of each column. With the factors 1 and -1 of two cells, the sum of
-            slopes is the slope of their difference.
-        cluster: The number of each query's cluster, (queries,).
+        contrast: A row per cell with each column's factor. With factors 1 and -1 for two cells, the sum of slopes is
+            the slope of their difference.
+        cluster: Each query's cluster number, (queries,).
         x: The slopes' predictor, (..., queries); it must vary over the queries that people scored in each cell."""
     known, there = answers.known, np.isfinite(answers.scorer)
     zero = np.zeros((*known.shape[:-2], int(cluster.max()) + 1))
@@ -107,7 +107,7 @@ def _mean_parts(weights: Array, y: Array) -> tuple[Array, Array, Array]:
 
 
 def _slope_parts(weights: Array, y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Return the weighted least-squares slope of ``y`` on ``x``, influences, and squares of weights, as _mean_parts.
+    """Return the weighted least-squares slope of ``y`` on ``x``, influences and squared weights, like _mean_parts.
 
     Influences are residuals divided by 1 minus their leverage, as in a jackknife.
     """
@@ -122,7 +122,7 @@ def _slope_parts(weights: Array, y: Array, x: Array) -> tuple[Array, Array, Arra
 
 
 def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
-    """Sum ``values`` (..., queries, columns) over columns and the queries of each cluster."""
+    """Sum ``values`` (..., queries, columns) over columns and over each cluster's queries."""
     sums, count = values.sum(axis=-1), int(cluster.max()) + 1
     if count == len(cluster):
         return sums[..., np.argsort(cluster)]
@@ -130,7 +130,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Return the estimate with the tuned weight, if this narrows the interval, and the estimate from people alone."""
+    """Return the estimate with the tuned weight, if it narrows the interval, and the one from human scores alone."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:
@@ -142,7 +142,7 @@ def powered(given: Influences) -> Powered:
 
 
 def means_of(given: Influences, weight: Array) -> Means:
-    """Return the moments of clusters' pseudo-values for verdict tests, given the scorer's ``weight`` (...)."""
+    """Return the moments of the clusters' pseudo-values for the verdict's test, given the scorer's ``weight`` (...)."""
     of_clusters, df = given.of_people + weight[..., None] * given.of_scorer, given.df
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)

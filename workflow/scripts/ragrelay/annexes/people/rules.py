@@ -1,4 +1,4 @@
-"""Give rules the data on human scores: the scorers to compare with them, and files."""
+"""Provide the rules about human scores with data: the scorers to compare, and files."""
 
 import functools
 import itertools
@@ -20,7 +20,7 @@ class People:
         self.study = study
         self.settings: PeopleSettings = study.settings.people or PeopleSettings.model_validate({})
         self.scorer = self.settings.scorer
-        """The scorer with human scores; None without one."""
+        """The scorer with human scores, or None."""
         self.given = study.scoring.filed[self.scorer] if self.scorer else None
 
     @functools.cached_property
@@ -30,7 +30,7 @@ class People:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset; none if no scorer is compared with people."""
+        """A key per dataset; empty if no scorer is compared with people."""
         return [{"dataset": dataset} for dataset in self.study.grid.datasets] if self.others else []
 
     @functools.cached_property
@@ -64,7 +64,7 @@ class People:
 
     @property
     def params(self) -> dict[str, object]:
-        """Params for the rule that compares."""
+        """Params for the rule that compares scorers with people."""
         study, name = self.study, self.scorer
         if name is None:
             return {}
@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: each other ranking with the primary pair's reference."""
+        """Return the pairs of retrievers to compare: each other retriever with the primary pair's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,12 +91,12 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Say, for each dataset, how many human scores an interval's width needs; no lines without human scores."""
+        """Return a line per dataset on how many human scores an interval needs; none if no scorer has human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
 
-        from ragrelay.annexes.people.drawing import SYSTEM, width_lines  # here, as few runs need it
+        from ragrelay.annexes.people.drawing import SYSTEM, width_lines  # imported here because few runs need it
 
         lines = list[str]()
         for dataset in self.study.grid.datasets:
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells that people score: the primary comparison's (or all), and the zero-shot answers."""
+        """The cells that people score: the primary comparison's (all if there is none) and the zero-shot cells."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -133,7 +133,7 @@ class People:
 
     @functools.cached_property
     def drawn(self) -> dict[str, object] | None:
-        """Plain values for figures and sentences: scorers, and each dataset's primary comparison; None as above."""
+        """Scorers and each dataset's primary comparison, for figures and sentences; None if nothing is compared."""
         if not self.sections:
             return None
         primary = {name: self.study.primary(name) for name in self.study.grid.datasets}
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return the data on human scores that rules need in ``study``."""
+    """Return the data on human scores that the rules need for ``study``."""
     return People(study)

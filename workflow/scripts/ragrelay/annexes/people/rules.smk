@@ -1,8 +1,8 @@
-"""People: scores of some answers by people, with which the other scorers are compared (key `people`).
+"""People: human scores of some answers, with which the other scorers are compared (key `people`).
 
-Input: the file of people's scores, answers, scores, clusters.
-Output: the tables and the figure that ragrelay/annexes/people/outputs.py lists; answers_to_score, which the last rule
-writes without Snakemake's knowing.
+Input: the file with human scores, answers, scores, clusters.
+Output: the tables and the figure listed in ragrelay/annexes/people/outputs.py; answers_to_score, which the last rule
+writes but does not declare.
 """
 
 from ragrelay.annexes.people import rules as people_rules
@@ -49,7 +49,7 @@ rule draw_people:
         "scripts/draw_people.py"
 
 
-# Without outputs, so that it runs whenever it is requested.
+# The rule declares no outputs, so it runs whenever it is requested.
 rule to_score:
     """Draw a sample of answers for people to score next, and write them to a CSV file with the existing scores."""
     input:

@@ -6,17 +6,17 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """Human scores of some answers, which the grid's other scorers are compared with."""
+    """Human scores of some answers, with which the grid's other scorers are compared."""
 
     scorer: Name | None = Field(
         None,
-        description="The scorer in `grid.scorers`, of kind `file`, that has the human scores. Without it, nothing is "
-        "compared with people.",
+        description="The scorer in `grid.scorers` with the human scores; its kind must be `file`. If omitted, nothing "
+        "is compared with people.",
     )
     to_score: int = Field(
         60, ge=1, description="How many answers per dataset `snakemake to_score` draws for people to score next."
     )
-    seed: int = Field(1, ge=0, description="Seed of this draw; another seed draws other answers.")
+    seed: int = Field(1, ge=0, description="Seed for this draw; a different seed draws different answers.")
 
 
 class PeopleKeys(Settings):

@@ -21,7 +21,7 @@ class PeopleStudy(ShownTables):
 
     @property
     def people(self) -> str:
-        """The scorer with human scores."""
+        """The name of the scorer with human scores."""
         return str(self.params["people"])
 
     @property
@@ -31,7 +31,7 @@ class PeopleStudy(ShownTables):
 
     @property
     def primary(self) -> Mapping[str, object] | None:
-        """The primary comparison (config.study.Study.primary); None with one retriever."""
+        """The primary comparison (config.study.Study.primary); None if there is only one retriever."""
         primary: Mapping[str, object] | None = self.params["primary"][self.keys["dataset"]]
         return primary
 

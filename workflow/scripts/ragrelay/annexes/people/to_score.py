@@ -23,11 +23,10 @@ def to_score(
     number: int,
     seed: int,
 ) -> list[str]:
-    """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
+    """Write each dataset's file (drawing.COLUMNS) in ``outputs``, and return the lines for the terminal.
 
-    ``files``: `queries` and `answers`. ``scored``: the file with human scores, keyed by dataset, or None; it belongs to
-    the definition of ``scorer``, and its scores are placed in ``cells`` (score_files.ScoreCells). ``drawn_from``: the
-    cells to draw from.
+    ``files``: `queries` and `answers`. ``scored``: the file with human scores, keyed by dataset, or None; it is the
+    file of ``scorer``, and ``cells`` (score_files.ScoreCells) place its scores. ``drawn_from``: the cells to draw from.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()

@@ -1,4 +1,4 @@
-"""Compare stored answers with the same made again: whether they are equal, and where their texts first differ."""
+"""Compare stored answers with regenerated ones: whether they are equal, and where their texts first differ."""
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -18,10 +18,10 @@ COLUMNS = {
     "prompt_id": PROMPT_ID,
     "seed": SEED,
     **CONTEXT_COLUMNS,
-    "equal": boolean("whether text, finish reason and token counts are the same; a thought before the answer, which "
-                     "isn't stored here, counts as text"),
-    "equal_here": boolean("whether generating the answer once more, in two halves on the same machine or endpoint, "
-        "gives the same result; empty if all answers equal the stored ones"),
+    "equal": boolean("whether text, finish reason and token counts are the same; the text includes a thought before "
+                     "the answer, which isn't stored here"),
+    "equal_here": boolean("whether a second regeneration, in two halves on the same machine or endpoint, gives the "
+        "same result; empty if all answers equal the stored ones"),
     "same_until": integer("tokens or words before the texts first differ; empty if they are the same"),
     "unit": text(f"the unit of same_until: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
                  "unknown"),
@@ -42,12 +42,12 @@ def compared(
     unit: str,
     marks: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Return COLUMNS, without ``equal_here``, for the answers ``drawn``, in their order.
+    """Compare the ``drawn`` answers, in their order: COLUMNS without ``equal_here``.
 
-    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: rows of the store, each with
-    prompt_id, seed, TEXTS, COUNTS and THOUGHT; a row that ``now`` lacks is a missing answer. ``split`` cuts a text into
-    its tokens or words (``unit``). ``marks``: those of thoughts, which are told from the answers. A number of tokens
-    that one side does not know differs from none.
+    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: rows of the store with prompt_id,
+    seed, TEXTS, COUNTS and THOUGHT; a row that ``now`` lacks is a missing answer. ``split`` cuts a text into tokens or
+    words (``unit``). ``marks`` separate thoughts from answers. Token counts that are unknown on one side count as
+    equal.
     """
     rows = drawn
     for side, answers in (("then", then), ("now", now)):
@@ -73,9 +73,9 @@ def compared(
 
 
 def same_until(one: str | None, other: str | None, split: Split) -> int | None:
-    """Return how many tokens or words, by ``split``, two texts have in common at their start; None if they are equal.
+    """Return how many tokens or words (from ``split``) two texts share at their start; None if the texts are equal.
 
-    A missing text has none. If one text is the start of the other, these are all of its own.
+    A missing text shares none. If one text is the start of the other, all of its tokens or words count.
     """
     if one == other:
         return None

@@ -1,19 +1,19 @@
-"""Draw stored answers: at random, the same ones each time, in proportion from each retriever and k."""
+"""Draw stored answers at random but reproducibly, in proportion from each retriever and k."""
 
 import polars as pl
 
 from ragrelay.base.io.hashing import text_hash
 
 STRATUM = ("retriever", "k")
-"""Zero-shot answers, of one retriever and k, are one stratum."""
+"""Zero-shot answers share a retriever and k, so they are one stratum."""
 
 
 def draw(keys: pl.DataFrame, number: int) -> pl.DataFrame:
-    """Return ``number`` rows of ``keys`` (prompt_id, seed, retriever, k, …), each once, in their order; or all.
+    """Draw ``number`` rows of ``keys`` (prompt_id, seed, retriever, k, …) without replacement, in their order; or all.
 
-    Each STRATUM gives its share of ``number``, rounded so that the sum is ``number`` (largest remainders; of equal
-    ones, the stratum whose rows come first in the order of the hashes). From each, the rows with the lowest hashes of
-    prompt_id and seed are drawn.
+    Each STRATUM contributes its share, rounded by largest remainders so that the sum is ``number``; ties go to the
+    stratum that comes first in hash order. Within a stratum, the rows with the lowest hashes of prompt_id and seed are
+    drawn.
     """
     if keys.height <= number:
         return keys

@@ -1,4 +1,4 @@
-"""Run a recheck's job: make some of the stored answers again, outside the store, and compare them."""
+"""Run a recheck's job: regenerate some of the stored answers outside the store, and compare them."""
 
 import logging
 import platform
@@ -31,7 +31,7 @@ CELLS = {"path": pl.String, "ordering": pl.String, "k": pl.Int64}
 
 
 class _Made:
-    """The answers made again; unlike a store, it keeps them in memory."""
+    """The regenerated answers, kept in memory instead of a store."""
 
     def __init__(self) -> None:
         self.rows: list[Mapping[str, object]] = []
@@ -51,14 +51,14 @@ def recheck_answers(
     number: int,
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Make ``number`` of the ``stored`` answers again and compare: comparison.COLUMNS, and the receipt.
+    """Regenerate ``number`` of the ``stored`` answers and compare them: comparison.COLUMNS, and the receipt.
 
     ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt that several cells
-    share counts for the first. If one differs, all are made a second time, in two halves: an answer may depend on its
-    batch. The store is only read. Receipt: stored (answers of the study), drawn, ``then`` (what
-    generation.job.count_makers returns) and ``now`` (the same of this job, with its processor or the endpoint's
-    addresses that replied, seconds and TOTALS).
-    Raises InputError if the store has no answer to ``prompts``, and as ``start_engine`` does.
+    share counts for the first one. If any answer differs, all are generated a second time, in two halves, because an
+    answer may depend on its batch. The store is only read. The receipt has stored (number of the study's answers),
+    drawn, ``then`` (from generation.job.count_makers) and ``now`` (the same for this job, with its processor or the
+    endpoint's addresses that replied, seconds and TOTALS).
+    Raises InputError if the store has no answer to ``prompts``, and the errors of ``start_engine``.
     """
     began = time.monotonic()
     cells = [(str(path), key["ordering"], key["k"]) for key, path in prompts.keyed]
@@ -71,7 +71,9 @@ def recheck_answers(
     log.info("%d of %d stored answers drawn", len(drawn), len(keys))
     window, in_order = window_of(generator), drawn
     if not GENERATOR_KINDS[generator["engine"]].in_job:
-        in_order = longest_first(drawn)  # as generation does: asked alone, it shows whether the endpoint cuts prompts
+        in_order = longest_first(
+            drawn
+        )  # as in generation: sent alone, the longest prompt shows whether the endpoint cuts prompts
     engine: Any = start_checked(start_engine, generator, window)
     ready = time.monotonic()
 
@@ -107,7 +109,7 @@ def recheck_answers(
 
 
 def processor() -> str:
-    """Return the name of this machine's processor, as Linux has it in /proc/cpuinfo, else its kind."""
+    """Return this machine's processor name from /proc/cpuinfo, or its architecture if there is none."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""Score stored answers and the same made again, with one start of the scorer, outside the score store."""
+"""Score stored and regenerated answers with a single start of the scorer, outside the score store."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,11 +33,11 @@ def score_recheck(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Return COLUMNS for each row of ``answers`` (comparison.COLUMNS), with the first set of ``grades``.
+    """Return COLUMNS for each row of ``answers`` (comparison.COLUMNS), with the first reference set in ``grades``.
 
-    ``references``: as in scoring.query_scores.ScoredAnswers. Both answers of a row are scored in one call, so that the
-    same text has the same score. Raises InputError for an unavailable model, and for answers whose words the scorer
-    does not see.
+    ``references``: as in scoring.query_scores.ScoredAnswers. Both answers in a row are scored in the same call, so that
+    equal texts have equal scores. Raises InputError for an unavailable model, and for answers whose words the scorer
+    can't see.
     """
     queries, (name, grade) = references_for(scorer, references), next(iter(grades.items()))
     measure = make_scorer(scorer, cache_dir, threads)
@@ -65,7 +65,7 @@ def score_recheck(
 
 
 def _texts(rows: pl.DataFrame) -> list[str]:
-    """Return the distinct texts of both sides."""
+    """Return the distinct texts on both sides."""
     return pl.concat([rows[f"answer_{side}"] for side in SIDES]).drop_nulls().unique(maintain_order=True).to_list()
 
 

@@ -1,4 +1,4 @@
-"""Sum up a recheck: answers that are bit-equal, where the others first differ, and what that does to scores."""
+"""Summarise a recheck: how many answers are bit-equal, where the others first differ, and how scores change."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,12 +17,12 @@ CHANGES = {
     "n_scored": integer("answers with a score both then and now", "answers"),
     "n_unpaired": integer("answers with a score only then or only now", "answers"),
     "margin": number("the configuration's `equivalence_margin`", "the scorer's"),
-    "n_flips": integer("scores that changed by more than the margin; if a scorer has two values, such as 0 and 1, all "
-                       "that changed",
+    "n_flips": integer("scores that changed by more than the margin; if a scorer has only two values, such as 0 and 1, "
+                       "all scores that changed",
                        "answers"),
-    "n_queries": integer("queries with such an answer", "queries"),
+    "n_queries": integer("queries with at least one answer that has both scores", "queries"),
     "p_then": number("mean score of the stored answers, averaged within queries first", "the scorer's"),
-    "p_now": number("mean score of the answers generated again, averaged within queries first", "the scorer's"),
+    "p_now": number("mean score of the regenerated answers, averaged within queries first", "the scorer's"),
     "mean_difference": number("p_now minus p_then; exactly 0 if no score changed", "the scorer's"),
     "low": number("lower end of the mean difference's 95% interval over queries", "the scorer's"),
     "high": number("upper end of this interval", "the scorer's"),
@@ -33,29 +33,31 @@ CHANGES = {
 COLUMNS = {
     **STUDY_PART,
     "n_stored": integer("the study's stored answers to distinct prompts and seeds", "answers"),
-    "n": integer("answers that were drawn and generated again", "answers"),
+    "n": integer("answers that were drawn and regenerated", "answers"),
     "n_equal": integer("answers that are bit-equal in text, finish reason and token counts", "answers"),
     "equal": number("share of answers that are bit-equal"),
     "equal_low": number("lower end of its 95% interval (Wilson's)"),
     "equal_high": number("upper end of this interval"),
     "n_equal_here": integer(
-        "answers among the n that came out the same when generated once more, in two halves; empty if all are "
+        "regenerated answers that stay the same when generated a second time, in two halves; empty if all are "
         "bit-equal to the stored ones",
         "answers",
     ),
     "unit": text(
         "the unit of median_until: `tokens` of the generator's tokenizer, or `words` if the tokenizer is unknown"
     ),
-    "median_until": number("median length before the first difference, over answers with a different text"),
+    "median_until": number(
+        "median number of tokens or words before the first difference, over answers with different texts"
+    ),
     **CHANGES,
 }
-"""Columns of recheck.csv; without a scorer that asks no judge, a row has empty scorer and no scores."""
+"""Columns of recheck.csv; if every scorer asks a judge, a row's scorer and scores are empty."""
 
 
 def equality(answers: pl.DataFrame) -> dict[str, object]:
     """Compute the columns from n to median_until from comparison.COLUMNS.
 
-    The interval is Wilson's (1927), as of independent answers.
+    The interval is Wilson's (1927), which treats answers as independent.
     """
     n, equal = answers.height, int(answers["equal"].sum())
     low, high = stats.binomtest(equal, n).proportion_ci(LEVEL, method="wilson")
@@ -74,7 +76,7 @@ def equality(answers: pl.DataFrame) -> dict[str, object]:
 def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, object]:
     """Compute CHANGES from ``scores`` (scores.COLUMNS).
 
-    The interval is that of the verdicts on mean differences (analysis.mean_tests); with ``clusters``, over these.
+    The interval is computed as for verdicts on mean differences (analysis.mean_tests), over ``clusters`` if given.
     """
     both = scores.drop_nulls(["then", "now"]).with_columns(difference=pl.col("now") - pl.col("then"))
     of_query = both.group_by("qid", maintain_order=True).agg(pl.col("then", "now", "difference").mean())
@@ -100,6 +102,6 @@ def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = Non
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
-    """Return COLUMNS of ``rows``, each with the values that it has."""
+    """Build a table with COLUMNS from ``rows``; missing values are null."""
     schema = schema_of(COLUMNS)
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

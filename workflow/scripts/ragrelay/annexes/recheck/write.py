@@ -1,4 +1,4 @@
-"""Gather a recheck: its table, and the record for provenance and page."""
+"""Collect a recheck's results: its table, and the record for provenance and page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,10 +25,10 @@ def recheck(
     outputs: Mapping[str, str | Path],
     page: str,
 ) -> Sequence[str]:
-    """Write ``outputs``, table (summary.COLUMNS) and record; return the lines for the terminal.
+    """Write the table (summary.COLUMNS) and the record to ``outputs``; return the lines for the terminal.
 
-    Files by dataset and generator, ``scores`` also by scorer, and ``clusters`` by dataset. ``imported``: generators
-    whose answers are from files.
+    Files are keyed by dataset and generator, ``scores`` also by scorer, and ``clusters`` by dataset. ``imported``:
+    generators whose answers come from files.
     """
     parts: list[dict[str, Any]] = []
     rows: list[dict[str, object]] = []

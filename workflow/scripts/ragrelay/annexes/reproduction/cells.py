@@ -1,4 +1,4 @@
-"""Compare the mean utility of every cell with the published one, with the marks † and ‡."""
+"""Compare each cell's mean utility and its marks † and ‡ with the published ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,17 +24,17 @@ from ragrelay.base.vocabulary.columns import (
 )
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
-"""Column of the published table → the mark in significance.csv."""
+"""The marks in significance.csv, by column of the published table."""
 WITH_PUBLISHED = {
     "value": number("our value"),
     **INTERVAL,
     "published": number("the published value"),
     "difference": number("our value minus the published value"),
-    "inside": boolean("whether the published value lies in our interval; empty without one"),
+    "inside": boolean("whether the published value lies in our interval; empty without an interval"),
 }
 COLUMNS = {
     **STUDY_PART,
-    "quantity": text("`utility`: the cell's mean utility; `p0`: mean P of answers without context"),
+    "quantity": text("`utility`: the cell's mean utility; `p0`: mean P of the zero-shot answers"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
     "differs_from_rel": boolean("whether our value differs from the reference retriever's (†)"),
@@ -43,7 +43,7 @@ COLUMNS = {
         "whether our values for ascending and descending order differ (‡); only in ascending rows"
     ),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only in ascending rows"),
-    "marks_agree": boolean("whether all marks that both tables report agree; empty if they have none in common"),
+    "marks_agree": boolean("whether all marks that both tables report agree; empty if there are none"),
 }
 """Columns of cells.csv."""
 
@@ -58,8 +58,8 @@ def cells(
     """Compare every published cell that the study has, for each generator and scorer: COLUMNS, in published order.
 
     ``utility`` and ``significance``: files of all parts of the study. ``zeroshot``: STUDY_PART, CELL and p of each
-    query's answers without context. ``rel``: the retriever that the published † compares with; our † counts only if it
-    compares with the same.
+    query's zero-shot answers. ``rel``: the reference retriever of the published †; our † counts only if it has the same
+    reference.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}
@@ -77,7 +77,7 @@ def cells(
 
 
 def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFrame:
-    """Return our marks: STUDY_PART, CELL, ``column``; ‡ at the ascending cell."""
+    """Return our marks: STUDY_PART, CELL, ``column``; ‡ is at the ascending cell."""
     rows = tests.filter(pl.col("mark") == mark, pl.col("quantity") == "utility")
     if mark == AGAINST_REFERENCE:
         rows = rows.filter(pl.col("against_retriever") == rel)
@@ -87,7 +87,7 @@ def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFra
 
 
 def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
-    """Compare P_0 on every reference set that the table has for a dataset; it is printed once, for no specific set."""
+    """Compare P_0 on each of a dataset's reference sets; the paper prints it once, without naming a set."""
     printed = theirs.drop_nulls("mean_p0").unique(["dataset", "references"], keep="first", maintain_order=True)
     lists = zeroshot.drop_nulls("p").group_by([*STUDY_PART, *CELL], maintain_order=True).agg("p")
     means = lists.select(*STUDY_PART, *CELL, pl.col("p").list.mean().alias("value"))
@@ -107,12 +107,12 @@ def with_difference(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 
 
 def _with_marks(rows: pl.DataFrame) -> pl.DataFrame:
-    """Compute COLUMNS from ``rows``, which may lack marks and intervals."""
+    """Complete ``rows``, which may lack marks and intervals, to COLUMNS."""
     schema = schema_of(COLUMNS)
     known = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows)
     agree = []
     for mark in MARKS:
-        # An unmarked descending cell says nothing about ‡, which the paper puts at the ascending cell.
+        # The paper marks ‡ at the ascending cell, so an unmarked descending cell says nothing about it.
         applies = pl.lit(True) if mark == "differs_from_rel" else pl.col("ordering") == ASCENDING
         agree.append(pl.when(applies).then(pl.col(mark) == pl.col(f"published_{mark}")))
     any_known = pl.when(pl.any_horizontal(part.is_not_null() for part in agree))

@@ -13,18 +13,18 @@ PLACE = "config key 'published"
 
 
 class ComparedStudy(Protocol):
-    """A study with the references of its datasets."""
+    """A study that knows its reference sets."""
 
     folder: Path
     config: dict[str, Any]
     grid: GridSettings
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """Return the reference sets of ``scorer`` for answers to ``dataset``, by name."""
+        """Return the reference sets of ``scorer`` for ``dataset``, keyed by name."""
 
 
 def check_published(study: CheckedStudy) -> None:
-    """Raise InputError if a table can't be read, or a name in ``names`` is not in the catalogue or the tables."""
+    """Raise InputError if a table can't be read, or if the catalogue or the tables lack a name in ``names``."""
     config, entry = study.config, study.config.get("published")
     if entry is None:
         return
@@ -52,7 +52,7 @@ def check_published(study: CheckedStudy) -> None:
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
-    """Return each published table's rows that the study also has. Raises InputError if no table has any."""
+    """Return the rows of each published table that this study also has. Raises InputError if there are none."""
     entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
     annotations, measures = (study.config["grid"][key] for key in ("annotations", "annotation_measures"))
     if entry is None:

@@ -1,7 +1,7 @@
 """Test the three findings of Tian et al. (ECIR 2025) on a study's own queries.
 
-(a) Relevance and utility correlate a little. (b) The correlation falls as k grows. (c) A more effective retriever gives
-better answers.
+(a) Relevance and utility are weakly correlated. (b) The correlation falls as k grows. (c) A more effective retriever
+leads to better answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ COLUMNS = {
     "of": text("the retrievers; for (c), the retriever with the higher measure minus the other"),
     "measure": text("the retrieval measure, at k"),
     "n": integer("queries", "queries"),
-    "n_cells": integer("cells (ordering and k) that the estimate covers", "cells"),
+    "n_cells": integer("cells (ordering and k) in the estimate", "cells"),
     "estimate": number("(a) mean over cells of Pearson's r between measure and utility; (b) mean over retrievers and "
                        "orderings of the slope of r over k, per passage; (c) mean over cells of the difference in P"),
     **INTERVAL,
@@ -60,11 +60,11 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """Test the findings on one part of a study, for each of ``references``: COLUMNS without STUDY_PART.
+    """Test the findings on one part of a study, for each reference set: COLUMNS without STUDY_PART.
 
     ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in
-    ``rankings`` count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with
-    Student's t, which leaves out a query in all cells at once; (c) is the test of gain.csv.
+    ``rankings`` count, because effectiveness means nothing for an oracle. (a) and (b) use a jackknife, which leaves out
+    a query in all cells at once, with Student's t; (c) uses the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
@@ -78,14 +78,14 @@ def paper_findings(
 
 
 def verdict(estimate: float, p_value: float, expected: int) -> str:
-    """Return the verdict, given the sign of the paper's finding, 1 or -1."""
+    """Return the verdict; ``expected`` is the sign of the paper's finding, 1 or -1."""
     if p_value >= ALPHA:
         return UNDECIDED
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE
 
 
 def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, object]]:
-    """Test (a) and (b) on utility and measure (n,) of every retriever, ordering and k; NaN where a query has none."""
+    """Test (a) and (b) on utility and measure (n,) in each cell (retriever, ordering, k); NaN where missing."""
     pairs: dict[Place, tuple[Array, Array]] = {}
     for cell, (x, y) in cells.items():
         defined = np.isfinite(x) & np.isfinite(y)
@@ -113,7 +113,7 @@ def _mean(pairs: Mapping[Place, object]) -> dict[Place, float]:
 
 
 def _slopes(pairs: Mapping[Place, object]) -> dict[Place, float]:
-    """Return the cells' weights in the mean, over retrievers and orderings, of the least-squares slope of r over k."""
+    """Return the cells' weights in the least-squares slope of r over k, averaged over retrievers and orderings."""
     lines: dict[tuple[str, str], list[int]] = {}
     for retriever, ordering, k in pairs:
         lines.setdefault((retriever, ordering), []).append(k)
@@ -153,7 +153,7 @@ def degrees_of_freedom(left_out: Array) -> float:
 
 
 def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[str]) -> Iterator[dict[str, object]]:
-    """Test (c) on every pair of retrievers: each query's P, averaged over common cells."""
+    """Test (c) for every pair of retrievers on each query's P, averaged over common cells."""
     cell = ["ordering", "k"]
     for names in combinations(rankings, 2):
         sides = [utility.filter(retriever=name).select(*cell, "qid", "p") for name in names]

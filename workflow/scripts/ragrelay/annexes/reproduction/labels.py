@@ -1,4 +1,4 @@
-"""Compare correlations of annotation sources' labels, and their cost, with Salemi and Zamani (SIGIR 2024)."""
+"""Compare the correlations of annotation sources' labels with P, and their cost, with Salemi and Zamani (2024)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ LABELS = {
     **STUDY_PART,
     "retriever": CONTEXT_COLUMNS["retriever"],
     "source": text("annotation source"),
-    "measure": text("retrieval measure of the ranking, from the source's labels"),
+    "measure": text("retrieval measure of the ranking, computed from the source's labels"),
     "coefficient": text("`kendall` (tau) or `spearman` (rho), over queries, with P"),
     "k": integer("passages in our context: the study's largest k", "passages"),
     "references": REFERENCES,
@@ -46,7 +46,7 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare each published correlation with P with ours at the largest k, without unseen references: LABELS.
+    """Compare each published correlation with P to ours at the largest k, except on unseen references: LABELS.
 
     ``correlations``: files with labels.correlation.COLUMNS.
     """
@@ -66,12 +66,12 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare the seconds of end-to-end answers and of answers to single passages, over all k, and their ratio: COST.
+    """Compare the seconds, over all k, for end-to-end and single-passage answers, and their ratio: COST.
 
     ``costs``: files with labels.cost.COLUMNS.
     """
     ours = read_rows(costs, COSTS)
-    # With a single k, its row is also the row for all k.
+    # If there is only one k, its row is also the row for all k.
     whole_cost = ours.sort(pl.col("k").is_not_null(), maintain_order=True).unique(
         [*ANSWERS_PART, "what"], keep="first", maintain_order=True
     )

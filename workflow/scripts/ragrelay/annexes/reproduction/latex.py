@@ -1,4 +1,4 @@
-"""Write cells compared with a published table as LaTeX with booktabs, over as many pages as needed."""
+"""Write the cells compared with a published table as LaTeX (booktabs), over as many pages as needed."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ DIGITS = 4
 
 
 def cells_latex(shown: Reproduction) -> str:
-    """Write every cell: ours with interval and marks, the published value with marks (bold if inside), difference."""
+    """Write each cell: our value with interval and marks, the published value (bold if inside), and the difference."""
     cells = shown["reproduced_cells"]
     several = [name for name in ("generator", "scorer") if cells[name].n_unique() > 1]
     names = [*several, "quantity", *NAMES]

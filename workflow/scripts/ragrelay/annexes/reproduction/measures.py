@@ -48,9 +48,9 @@ EFFECTS = {
 
 
 def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
-    """Summarise the cells of utility per generator, scorer and dataset, and over all datasets if several: SUMMARY.
+    """Summarise cells' utility per generator, scorer and dataset, and over all datasets if there are several: SUMMARY.
 
-    ``published``: the number of cells of the published table by dataset.
+    ``published``: the number of cells in the published table, keyed by dataset.
     """
     rows: list[dict[str, object]] = []
     for (generator, scorer), part in _utilities(cells).group_by(["generator", "scorer"], maintain_order=True):
@@ -66,7 +66,7 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 
 
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Compare the improvements over the table's first retriever, per part of the study and references: EFFECTS.
+    """Compare improvements over the table's first retriever, per part of the study and reference set: EFFECTS.
 
     ER and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure, and cells (ordering
     and k) instead of topics, since values per topic are not published.

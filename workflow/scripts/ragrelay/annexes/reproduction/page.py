@@ -1,4 +1,4 @@
-"""Make the part of a page that compares a study with published tables."""
+"""Build the part of a page that compares a study with published tables."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ragrelay.report.display.page import Page
 
 ANCHOR = "reproduction"
 COMPARED = ("reproduced_cells", "reproduced_labels", "reproduced_claims")
-"""Tables with a published value in each row."""
+"""The tables with a published value in each row."""
 
 
 def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:

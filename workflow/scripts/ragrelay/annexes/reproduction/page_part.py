@@ -10,7 +10,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Reproduction | None:
-    """Return the comparison; None without one."""
+    """Return the comparison, or None if there is none."""
     return read_reproduction(inputs)
 
 

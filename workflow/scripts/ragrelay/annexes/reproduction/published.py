@@ -1,4 +1,4 @@
-"""Read published tables, CSV files whose columns and values are checked when Snakemake starts."""
+"""Read published tables from CSV files; their columns and values are checked when Snakemake starts."""
 
 import csv
 import math
@@ -36,11 +36,11 @@ class TableLayout:
     """The columns of a published table."""
 
     keys: Mapping[str, Callable[[str], Any]]
-    """Columns that identify a row."""
+    """The columns that identify a row."""
     values: Mapping[str, Callable[[str], Any]]
-    """Any of these may be empty."""
+    """The other required columns; their values may be empty."""
     sections: Mapping[str, str]
-    """Key → the section of the configuration with its names."""
+    """The configuration section that has a key's names, by key."""
     optional: Mapping[str, Callable[[str], Any]]
 
     @property
@@ -68,15 +68,15 @@ LAYOUTS = {
         {"model": str, "dataset": str}, {"mean_acu": _number}, {"model": "generators", "dataset": "claims"}, {}
     ),
 }
-"""Layouts by the key of ``published`` that names the file. Other columns of a file are ignored."""
+"""Layouts, keyed by the key in ``published`` that names the file. A file's other columns are ignored."""
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """Read the rows of the table ``kind`` (of LAYOUTS), with this study's names; null for an empty value.
+    """Read the rows of a published table of ``kind`` (in LAYOUTS), using this study's names; empty values are None.
 
-    ``names``: section of the configuration → published name → the study's name. Raises InputError for a file that is
-    missing or not UTF-8, and (with the line) for a missing or repeated column, a value of the wrong type, or a second
-    row with the same keys.
+    ``names``: the study's names, keyed by configuration section and published name. Raises InputError for a file that
+    is missing or not UTF-8, and (with the line) for a missing or repeated column, a value of the wrong type, or a
+    second row with the same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:
@@ -114,11 +114,11 @@ def _cells(place: str, line: str) -> list[str]:
 
 
 def _value(place: str, name: str, text: str, converter: Callable[[str], object], layout: TableLayout) -> Any:
-    """Convert a cell; None if it is empty and not a key."""
+    """Convert a cell; an empty cell is None, unless it is a key."""
     if not text and name not in layout.keys:
         return None
     try:
-        # Python would also accept 1_000 and digits of other scripts as numbers.
+        # Python would also accept 1_000 and digits from other scripts as numbers.
         if converter is not str and ("_" in text or not text.isascii()):
             raise ValueError(text)
         return converter(text)

@@ -1,4 +1,4 @@
-"""List the papers' tables and figures that a study is compared with: which it has, where, and how they differ."""
+"""List the papers' tables and figures with which a study is compared: status, location and differences."""
 
 import csv
 from collections.abc import Iterable
@@ -14,16 +14,16 @@ ROWS = {
     "about": text("its topic"),
     "state": text("`as printed`, `differs` or `out of reach`"),
     "because": text("how it differs, or why it is out of reach"),
-    "place": text("the file that has it, relative to the results"),
-    "command": text("the command that makes it"),
+    "place": text("the file with our version, relative to the results"),
+    "command": text("the command that produces it"),
 }
 """Columns of rows.csv."""
 
 
 def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
-    """Return the rows of the file ``path`` for the papers that the files ``published`` belong to: ROWS.
+    """Return the rows (ROWS) of the file ``path`` for the papers to which the files in ``published`` belong.
 
-    A row's column ``printed`` names the file with its printed values. Files with other names belong to no paper.
+    The column ``printed`` names the file with a paper's printed values; files with other names belong to no paper.
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Give rules what they need of the comparison with published tables (config key `published`)."""
+"""Provide the rules that compare with published tables (config key `published`) with inputs and outputs."""
 
 import functools
 import os
@@ -23,7 +23,7 @@ from ragrelay.report.display.outputs import available
 PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
 """The papers' published tables and figures."""
 OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
-"""Comparisons that a page of claims may show even without a grid."""
+"""Comparisons that a claims page can show even without a grid."""
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
 
 
 def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the comparisons that the page of claims shows; none without published figures of claims."""
+    """Return the comparisons that the claims page shows; empty without published figures on claims."""
     tables = reproduced(study)
     return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}
 
@@ -48,17 +48,17 @@ class Published:
         self.given: dict[str, Any] = study.config.get("published") or {}
 
     def file(self, layout: str) -> str | list[str]:
-        """Return the published table of a layout; none if the configuration names none."""
+        """Return the published table for a layout; empty if the configuration names none."""
         return self.given.get(layout) or []
 
     @functools.cached_property
     def files(self) -> list[str]:
-        """The published tables of all layouts that the configuration names."""
+        """All published tables that the configuration names."""
         return [self.given[layout] for layout in LAYOUTS if layout in self.given]
 
     @functools.cached_property
     def compared(self) -> dict[str, tuple[str, str, object]]:
-        """By layout of published tables, without utility: the rule that compares, its docstring, our tables."""
+        """Each rule's name, its docstring and our tables, by layout of published table (except utility)."""
         labels = labels_of(self.study)
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
         return {
@@ -77,13 +77,13 @@ class Published:
 
     @functools.cached_property
     def latex(self) -> list[str]:
-        """The comparison with published tables as LaTeX."""
+        """The LaTeX files of the comparison."""
         return self.reported.paths(OUTPUTS, [{}])
 
     def results(self, report: Sequence[str]) -> list[str]:
-        """Return the files of the comparison. ``report``: those of the study's report, which show it.
+        """Return the comparison's files. ``report``: the files of the study's report, which shows it.
 
-        Ends with a line on the terminal if no published table has a row of the study.
+        If no published table has a row of this study, ends the run with a one-line message.
         """
         with on_terminal():
             common_rows(self.study)

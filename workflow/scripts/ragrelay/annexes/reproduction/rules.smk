@@ -1,7 +1,7 @@
 """Comparison with published tables.
 
 Input: published tables; the tables of the analysis, of labels and of claims, utility, measures.
-Output: the tables that ragrelay/annexes/reproduction/outputs.py lists by rule.
+Output: the tables listed by rule in ragrelay/annexes/reproduction/outputs.py.
 """
 
 from ragrelay.annexes.reproduction.rules import PAPERS, Published

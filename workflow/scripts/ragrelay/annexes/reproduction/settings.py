@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Name, Settings
 
 
 class PublishedSettings(Settings):
-    """CSV files with published tables, which `snakemake reproduce` compares with the study's tables."""
+    """CSV files with published tables, with which `snakemake reproduce` compares the study's tables."""
 
     utility: File | None = Field(
         None,
@@ -21,19 +21,19 @@ class PublishedSettings(Settings):
         "measure, coefficient (tau or rho), value.",
     )
     label_cost: File | None = Field(
-        None, description="Cost of labels by the generator: columns dataset, end_to_end_seconds, erag_seconds."
+        None, description="Cost of the generator's labels: columns dataset, end_to_end_seconds, erag_seconds."
     )
     claims: File | None = Field(None, description="Mean ACU: columns model, dataset, mean_acu.")
     names: dict[
         Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
     ] = Field(
         {},
-        description="This study's names for names in the tables, if they differ, by configuration section: "
-        "`{retrievers: {rel: ideal}}`.",
+        description="This study's names for names in the published tables, where they differ, by configuration "
+        "section: `{retrievers: {rel: ideal}}`.",
     )
 
 
 class PublishedKeys(Settings):
-    """Published tables that the study is compared with."""
+    """Published tables with which the study is compared."""
 
     published: PublishedSettings | None = None

@@ -1,4 +1,4 @@
-"""Hold a study's comparison with published tables, as reports show it."""
+"""Hold a study's comparison with published tables, as the report shows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ TABLES = {
     "reproduced_findings": FINDINGS, "reproduced_labels": LABELS, "reproduced_label_cost": COST,
     "reproduced_claims": CLAIMS, "reproduced_rows": ROWS,
 }  # fmt: skip
-"""Columns by the name of the result table."""
+"""Each result table's columns, by the table's name."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The comparison; ``tables`` has the study's result tables by name."""
+    """The comparison; ``tables`` has its result tables, keyed by name."""
 
     tables: Mapping[str, pl.DataFrame]
 
@@ -34,12 +34,12 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the wildcards of its files: none, since a study has one comparison."""
+        """Return the wildcards of its files: none, since a study has only one comparison."""
         return {}
 
 
 def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
-    """Read the comparison from the TABLES among ``files``; None if there are none."""
+    """Read the comparison from the TABLES in ``files``; None if it has none of them."""
     paths = dict(files.items())
     tables: dict[str, str | Path] = {name: paths[name] for name in TABLES if name in paths}
     return Reproduction({name: read_rows([path], TABLES[name]) for name, path in tables.items()}) if tables else None

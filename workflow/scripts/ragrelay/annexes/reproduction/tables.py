@@ -1,4 +1,4 @@
-"""Make the page's tables that compare a study with published ones."""
+"""Build the page's tables that compare a study with published ones."""
 
 import polars as pl
 
@@ -93,7 +93,7 @@ def claim_table(shown: Reproduction) -> Table:
 
 
 def _part(frame: pl.DataFrame) -> list[Column]:
-    """Return the columns of the study's part that differ between rows."""
+    """Return the columns among dataset, generator and scorer that differ between rows."""
     return [name(title) for title in PART if frame[title].n_unique() > 1]
 
 

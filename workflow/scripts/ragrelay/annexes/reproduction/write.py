@@ -1,4 +1,4 @@
-"""Compare a study with published tables: read, compare, write."""
+"""Read published tables, compare a study with them, and write the comparison."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 
 File = str | Path
 REL = "rel"
-"""The published table's name for the retriever that † compares with."""
+"""The published table's name for †'s reference retriever."""
 QUERY_COLUMNS = ("retriever", "ordering", "k", "references", "qid", "p", "utility")
 
 
@@ -35,7 +35,8 @@ def compare_published(
     """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
 
     ``files``: utility and significance of all sections; ``by_query``: per_query by dataset, generator and scorer, and
-    retrieval by dataset and retriever. The findings are tested on the retrievers in ``rankings``, with ``measure``.
+    retrieval by dataset and retriever. The paper's findings are tested on the retrievers in ``rankings`` with
+    ``measure``.
     """
     rows = read_published(published, "utility", names)
     sizes: dict[str, int] = {}

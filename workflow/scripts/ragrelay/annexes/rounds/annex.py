@@ -15,7 +15,7 @@ PLACE = "config key 'rounds."
 
 
 class Rounds(Annex):
-    """Search in several rounds, and estimate the effect of another list at each step (key `rounds`)."""
+    """Search in several rounds, and estimate the effect of a different list at each step (key `rounds`)."""
 
     order = 10
     keys = RoundKeys
@@ -61,7 +61,7 @@ class Rounds(Annex):
             self._check_searches(study, "retrievers", name)
 
     def _check_searches(self, study: CheckedStudy, key: str, name: str) -> None:
-        """Refuse a retriever that can't search for queries that answers make."""
+        """Reject a retriever that can't search for queries written from answers."""
         from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 
         dataset = study.grid.datasets[0]

@@ -1,4 +1,4 @@
-"""Read the answers of a round from the store."""
+"""Read a round's answers from the store."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,10 +25,10 @@ OVER_WINDOW = "contexts over the window"
 def view_round_answers(
     prompts: pl.DataFrame, store: AnswerStore, thinking: Sequence[str] | None = None, receipts: Sequence[Path] = ()
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS in their order, and counts of what is missing.
+    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS in the prompts' order, and counts of missing ones.
 
-    ``thinking``, ``receipts``: see answer_files.view_answers. A prompt over the window has an empty answer. Raises
-    InputError for another answer that the store lacks.
+    ``thinking``, ``receipts``: see answer_files.view_answers. A prompt over the window has a null answer. Raises
+    InputError if the store lacks any other answer.
     """
     keys = prompts.select(KEY).unique(maintain_order=True)
     stored = store.answers(keys, thinking)

@@ -14,7 +14,7 @@ def round_states(
 ) -> pl.DataFrame:
     """Join one round's tables for one retriever: a row per query and seed, with a list of ``scores``.
 
-    ``seeds``: those with the same query and the same passages so far.
+    The column ``seeds`` lists the seeds with the same query and the same passages so far.
     """
     seeds = pl.col("seed").cast(pl.String).str.join(", ").over("qid", "query", "shown")
     states = queries.with_columns(seeds=seeds)
@@ -32,7 +32,7 @@ def explore_rounds(
 ) -> pl.DataFrame:
     """Return BLOCK: each later round's query, and each retriever's new passages, answer and scores.
 
-    ``rounds``: round_states by round and retriever, in the order of the page; ``texts``: of all new passages.
+    ``rounds``: round_states, keyed by round and retriever, in page order; ``texts``: all new passages' texts.
     """
     labels = {(qid, docno): label for qid, docno, label in qrels.select("qid", "docno", "label").iter_rows()}
     rows = []

@@ -1,4 +1,4 @@
-"""Lay out the passages of a round as prompts, or estimate them before its answers are there."""
+"""Lay out a round's passages as prompts, or estimate the prompts before the answers they depend on exist."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,8 +18,8 @@ SCHEMA = schema_of(COLUMNS)
 def round_prompts(
     queries: pl.DataFrame, states: pl.DataFrame, contexts: pl.DataFrame, texts: Mapping[str, str], template: Template
 ) -> pl.DataFrame:
-    """Return COLUMNS for each row of ``states`` (queries.COLUMNS): the question (of ``queries``), the passages shown
-    before, and those of ``contexts`` (searches.COLUMNS).
+    """Return COLUMNS for each row of ``states`` (queries.COLUMNS). A prompt has the question (from ``queries``), the
+    passages shown so far, and the new passages in ``contexts`` (searches.COLUMNS).
     """
     asked = states.join(contexts.select(*STATE, "docnos"), on=STATE, maintain_order="left").join(
         queries.select("qid", question="query"), on="qid", maintain_order="left"
@@ -36,9 +36,10 @@ def round_prompts(
 def ask_next_query(
     queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return COLUMNS of the requests for the next query, a row per question and seed, by ``template``.
+    """Write the requests for the next query with ``template``: COLUMNS, a row per question and seed.
 
-    ``shown``: qid, docnos and maybe seed, of the reference's prompts; a question without a row has shown nothing.
+    ``shown``: qid, docnos and possibly seed, from the reference's prompts; for a question without a row, nothing was
+    shown.
     """
     states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     keys = [name for name in STATE if name in shown.columns]
@@ -52,9 +53,10 @@ def ask_next_query(
 def estimate_round_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return COLUMNS with the first ``passages`` of each query's ``contexts`` (qid, rank, docno, text), per seed.
+    """Return COLUMNS: per seed, prompts with the first ``passages`` of each query's ``contexts``.
 
-    Where there are fewer, they are repeated. Each prompt has an id of its own, as no two states have the same.
+    ``contexts``: qid, rank, docno, text. If there are fewer passages, they are repeated. Every prompt gets a distinct
+    id, since no two states are the same.
     """
     ranked = contexts.sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in ranked.iter_rows()}
@@ -72,7 +74,7 @@ def estimate_round_prompts(
 def longest_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
 ) -> pl.DataFrame:
-    """Return COLUMNS of a prompt per query, for seed 0: the longest ``passages`` that any retriever has for it."""
+    """Return COLUMNS with one prompt per query, for seed 0: the ``passages`` longest passages of all retrievers."""
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")

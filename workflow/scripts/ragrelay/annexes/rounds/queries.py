@@ -1,4 +1,4 @@
-"""Write the queries of a round from the answers of the round before."""
+"""Write a round's queries from the answers of the previous round."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
 
 STATE = ["qid", "seed"]
 NEXT = "next_query"
-"""Stands for a retriever in the paths of requests for the next query, and of their replies."""
+"""Takes the retriever's place in the paths of requests for the next query and of their replies."""
 COLUMNS = {
     "qid": QID,
     "seed": SEED,
     "query": text("the text that the retrievers search for"),
-    "shown": Column(pl.List(pl.String), "ids of the passages that were shown before this round, in prompt order"),
+    "shown": Column(pl.List(pl.String), "ids of the passages shown before this round, in prompt order"),
 }
 SCHEMA = schema_of(COLUMNS)
 
@@ -21,12 +21,12 @@ SCHEMA = schema_of(COLUMNS)
 def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return COLUMNS: a row per question of ``queries`` (qid, query) and seed.
+    """Return COLUMNS: a row per question in ``queries`` (qid, query) and seed.
 
-    ``answers``: qid, seed, answer, maybe without questions for which nothing was found. ``prompts``: qid, docnos and
-    maybe seed, of the reference's prompts in the round before; a question without a row there has shown nothing.
+    ``answers``: qid, seed, answer; questions for which nothing was found may be missing. ``prompts``: qid, docnos and
+    possibly seed, from the reference's prompts in the previous round; for a question without a row, nothing was shown.
     ``kind``: `answer` searches for the question followed by the answer (Iter-RetGen: Shao et al., Findings of EMNLP
-    2023); `ask` for the answer's first line, a reply to the request for a query; `same` for the question again. Where
+    2023), `ask` for the answer's first line (a reply to the request for a query), and `same` for the question. If
     there is no such text, the query is the question.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})

@@ -1,4 +1,4 @@
-"""Give rules what they need of search rounds: inputs and params of their jobs."""
+"""Provide the rules about search rounds with their jobs' inputs and params."""
 
 import functools
 import itertools
@@ -17,7 +17,7 @@ from ragrelay.retrieval.retriever import needed
 
 
 class Rounds:
-    """What the rules of search rounds need of a study."""
+    """A study's data for the rules about search rounds."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -25,7 +25,7 @@ class Rounds:
 
     @property
     def given(self) -> RoundSettings:
-        """The settings; only jobs of a study with rounds ask for them."""
+        """The settings; only a study with rounds has them."""
         if self.settings is None:
             raise TypeError("a study without rounds")
         return self.settings
@@ -37,7 +37,7 @@ class Rounds:
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key per such retriever."""
+        """A key per retriever, the reference first."""
         return [{"retriever": name} for name in self.retrievers]
 
     @functools.cached_property
@@ -52,40 +52,40 @@ class Rounds:
 
     @functools.cached_property
     def measure(self) -> str:
-        """The measure of new passages."""
+        """The measure of each round's new passages."""
         return self.given.measure or self.study.grid.measures[0]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset, generator with an engine and scorer that computes its scores; none without rounds."""
+        """A key per dataset, generator with an engine, and scorer that computes scores; empty without rounds."""
         study, names = self.study, ("dataset", "generator", "scorer")
         parts = itertools.product(study.grid.datasets, study.asked_generators(), study.scoring.computed)
         return [dict(zip(names, part, strict=True)) for part in parts if self.settings]
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """Every dataset, generator, round and retriever with answers of its own."""
+        """A key per dataset, generator, round and retriever with separate answers."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
         jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
         return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]
 
     @functools.cached_property
     def asking(self) -> list[str]:
-        """The numbers of the rounds after which the generator is asked for a query."""
+        """The numbers of the rounds after which the generator is asked for the next query."""
         asks = self.settings is not None and self.settings.next_query == "ask"
         return [str(int(number) - 1) for number in self.later] if asks else []
 
     @functools.cached_property
     def numbers(self) -> list[str]:
-        """The numbers of the rounds that have requests of their own."""
+        """The numbers of the rounds with requests beyond the grid's."""
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:
-        """Return what stands for the retriever in the paths of the requests of a round."""
+        """Return the retriever names in the paths of a round's requests, including NEXT if it asks for queries."""
         return [*(self.retrievers if number in self.later else []), *([NEXT] if number in self.asking else [])]
 
     def requests(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the prompts of a round."""
+        """Return a round's prompts."""
         return round_files.prompts.each({"retriever": name} for name in self.requested(wildcards.round))
 
     def shown_in(self, wildcards: Wildcards) -> StudyFile:
@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the reference's prompts in the round before, and its answers or the replies that have the queries."""
+        """Return the reference's prompts in the previous round, with its answers or the replies that are queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)
@@ -118,7 +118,7 @@ class Rounds:
         return pattern.each(self.each_retriever)
 
     def first(self, pattern: StudyFile) -> OfJob:
-        """Return a function from wildcards to each retriever's file of ``pattern`` in the cell of round 1."""
+        """Return a function from wildcards to each retriever's file of ``pattern`` in round 1's cell."""
         return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
 
     @functools.cached_property
@@ -131,12 +131,12 @@ class Rounds:
         return needed([retriever], self.study.config["retrievers"])
 
     def _indexed(self, retriever: str) -> dict[str, Any]:
-        """Return the index definition of each retriever that a search uses, if it has an index."""
+        """Return the index definitions of the retrievers that a search uses, if they have an index."""
         kinds = {name: self.study.retrieval.kind(name) for name in self._stages(retriever)}
         return {name: index for name, kind in kinds.items() if (index := kind.index_definition()) is not None}
 
     def search_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the indexes and downloads of the retrievers that a job's search uses."""
+        """Return the indexes and downloads that a job's search uses."""
         study, names = self.study, self._stages(wildcards.retriever)
         receipts = [study.downloads.receipts("retrievers", name) for name in names]
         indexed = self._indexed(wildcards.retriever).values()
@@ -150,7 +150,7 @@ class Rounds:
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
     def indexed(self, retriever: str) -> dict[str, str]:
-        """Return the name of the index of each retriever with an index that a search uses."""
+        """Return the index names of the retrievers that a search uses, if they have an index."""
         return {name: index_name(index) for name, index in self._indexed(retriever).items()}
 
     def search_modules(self, retriever: str) -> list[str]:
@@ -159,17 +159,17 @@ class Rounds:
 
     @functools.cached_property
     def listing(self) -> dict[str, object]:
-        """How the passages of a round are listed and measured."""
+        """The ordering, k and measure of each round's passages."""
         return {**self.cell, "measure": self.measure} if self.settings else {}
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """The key `rounds` with its defaults filled in, for the page; none without rounds."""
+        """The key `rounds` with its defaults filled in, for the page; empty without rounds."""
         return {**self.settings.mapping(), **self.listing} if self.settings else {}
 
     def generation(self) -> list[GenerationRule]:
         """Return the rule for each later round (base.annex.Annex.generation)."""
-        numbers = self.numbers or ["2"]  # the files' patterns are known without rounds, too
+        numbers = self.numbers or ["2"]  # the files' patterns are also needed without rounds
         return [
             {
                 "rule": "generate_round_answers",
@@ -187,5 +187,5 @@ class Rounds:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Rounds:
-    """Return what rules need of the search rounds of ``study``."""
+    """Return the data on search rounds that the rules need for ``study``."""
     return Rounds(study)

@@ -1,6 +1,6 @@
-"""Search rounds: the next query comes from the answer before; in each round, other retrievers answer the same state.
+"""Search rounds: each query comes from the previous answer; in each round, other retrievers search from the same state.
 
-Round 1 is the grid's own. What a job reads of it are the grid's files.
+Round 1 is part of the grid, so jobs read the grid's files for it.
 Input: queries, qrels, contexts, prompts, answers, utility, measures, references, clusters; indexes.
 Output: checked, planned_prompts; queries, contexts, prompts, receipt, answers, left_out, scores of each later round, and
 the tables and figures that ragrelay/annexes/rounds/outputs.py lists; answers and scores in cache_dir.

@@ -1,4 +1,4 @@
-"""Score the answers of a round. Scores in the score store are not computed again."""
+"""Score a round's answers, reusing the scores in the score store."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ COLUMNS = {
     "references": REFERENCES._replace(about="the reference set's name"),
     "qid": QID,
     "seed": SEED,
-    "p": number("the answer's score with this set", "the scorer's"),
+    "p": number("the answer's score with this reference set", "the scorer's"),
 }
 SCHEMA = schema_of(COLUMNS)
 
@@ -30,10 +30,10 @@ def score_round_answers(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score all ``answers`` (a file of answers.COLUMNS): COLUMNS, by references, qid and seed; none for a missing one.
+    """Score all ``answers`` (a file with answers.COLUMNS): COLUMNS, without rows for missing answers.
 
-    Other arguments as in retriever_table.score_answers. There are no sets of unseen references: what a context shows
-    grows from round to round.
+    The other arguments are those of retriever_table.score_answers. There are no unseen reference sets, because contexts
+    grow from round to round.
     """
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, STATE), references, scorer, cache_dir, threads)
     frames = [pl.DataFrame(schema=SCHEMA)]

@@ -1,4 +1,4 @@
-"""Search for the queries of a round, and keep the passages that were not shown before."""
+"""Search for a round's queries, and select the passages that have not been shown before."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,24 +24,24 @@ COLUMNS = {
     "repeated": integer("found passages that were already shown, or are near copies of shown passages", "passages"),
     "unjudged": integer("new passages without a judgement, which count as not relevant", "passages"),
     "value": number("the measure of the found passages, where repeated passages count as not relevant; empty if the "
-        "question has none"),
+        "measure is undefined for the question"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 
 
 class Searching(NamedTuple):
-    """What a retriever and those that it uses need to search."""
+    """Data for a search with a retriever and the retrievers that it uses."""
 
     collection: Collection
     definitions: Mapping[str, Mapping[str, Any]]
-    """The retrievers' definitions, by name."""
+    """The retrievers' definitions, keyed by name."""
     indexes: Mapping[str, Path]
-    """The indexes' folders, by retriever."""
+    """The indexes' folders, keyed by retriever."""
     threads: int = 1
     drop_identical_ids: bool = False
 
     def run(self, name: str, queries: pl.DataFrame) -> pl.DataFrame:
-        """Return the ranked run (qid, docno, rank, score) of a retriever, after those that it uses."""
+        """Run a retriever after the retrievers that it uses; return its ranked run (qid, docno, rank, score)."""
         definition = self.definitions[name]
         depth = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
         stages = [self.run(stage, queries).filter(depth) for _, stage in RETRIEVER_KINDS.of(definition).stages()]
@@ -62,10 +62,10 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return COLUMNS of each row of ``queries`` (queries.COLUMNS), and the texts of all passages shown, by docno.
+    """Return COLUMNS for each row of ``queries`` (queries.COLUMNS), and the texts of all shown passages, by docno.
 
-    Of the first ``k`` passages with text that the retriever ranks, those shown before and their near copies are left
-    out; they keep their ranks for the measure, as passages that are not relevant, and its ideal is the question's.
+    From the retriever's first ``k`` passages with text, passages shown before and their near copies are left out. For
+    the measure, they keep their ranks and count as not relevant; the ideal ranking is the question's.
     """
     texts_of = queries.select("query").unique(maintain_order=True).with_row_index("place")
     asked = texts_of.select(pl.col("place").cast(pl.String).alias("qid"), "query")
@@ -97,17 +97,17 @@ def search_round(
 
 
 def _texts(collection: Collection, known: Iterable[str], ranked: Iterable[Sequence[str]], depth: int) -> dict[str, str]:
-    """Return the texts of passages ``known`` and of the first ``depth`` of each ranking, if they have one."""
+    """Return the texts of the passages in ``known`` and of each ranking's first ``depth`` passages, where available."""
     return collection.texts(sorted({*known, *(docno for docnos in ranked for docno in docnos[:depth])}))
 
 
 def _measured(
     table: pl.DataFrame, ranking: Sequence[tuple[str, str, int]], qrels: pl.DataFrame, measure: str, k: int, lowest: int
 ) -> pl.DataFrame:
-    """Fill in ``value``: every state is measured as a query of its own, with the judgements of its question."""
+    """Add ``value`` and ``unjudged``: each state is measured as a separate query with its question's judgements."""
     numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
     run = pl.DataFrame(ranking, schema={"qid": pl.String, "docno": pl.String, "rank": pl.Int64}, orient="row")
-    # A list may repeat several passages: each gets an id that nobody judged.
+    # A list may repeat several passages: each gets an id without a judgement.
     run = run.with_columns(pl.when(docno="").then(pl.format("repeated {}", "rank")).otherwise("docno").alias("docno"))
     judged = numbered.select("row", "qid").join(qrels, on="qid").select(qid="row", docno="docno", label="label")
     measured = measure_ranking(run, judged, [measure], [k], lowest, numbered["row"].to_list())

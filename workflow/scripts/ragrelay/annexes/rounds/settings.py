@@ -8,16 +8,16 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class RoundSettings(Settings):
-    """Rounds of search and answer, in which one list at a time is replaced."""
+    """Rounds of search and answer in which one list at a time is replaced."""
 
     rounds: int = Field(
-        ge=1, le=9, description="Number of rounds for every question; round 1 is the grid's own context."
+        ge=1, le=9, description="Number of rounds for every question; round 1 uses the grid's own context."
     )
     reference: Name = Field(description="The retriever in `grid.retrievers` that searches in every round.")
     retrievers: Unique[Name] = Field(
         min_length=1,
-        description="The retrievers in `grid.retrievers` whose list replaces the reference retriever's, in one round "
-        "at a time.",
+        description="The retrievers in `grid.retrievers` whose lists replace the reference retriever's list, in one "
+        "round at a time.",
     )
     next_query: Literal["answer", "ask", "same"] = Field(
         "answer",
@@ -26,15 +26,15 @@ class RoundSettings(Settings):
     )
     query_prompt: Name | None = Field(
         None,
-        description="The template that asks for the next query and shows the question and the passages so far; only "
+        description="The template that asks for the next query, given the question and the passages so far; only "
         "with `next_query: ask`.",
     )
-    k: int = Field(ge=1, description="Passages that each round retrieves; one of `grid.k`.")
+    k: int = Field(ge=1, description="Passages retrieved in each round; one of `grid.k`.")
     ordering: str | None = Field(
         None, description="The ordering of each round's passages; by default the first in `grid.orderings`."
     )
     measure: str | None = Field(
-        None, description="The measure for each round's new passages; by default the first in `grid.measures`."
+        None, description="The measure of each round's new passages; by default the first in `grid.measures`."
     )
 
 

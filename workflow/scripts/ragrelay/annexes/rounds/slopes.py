@@ -1,4 +1,4 @@
-"""Estimate relay at each step of a search: does a better list make a better answer at once?"""
+"""Estimate relay at each step of a search: does a better list immediately lead to a better answer?"""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,49 +10,50 @@ from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.base.vocabulary.columns import Column, boolean, integer, number
 
 STEP_AT_LEAST = 36
-"""Queries whose lists differ that a step's verdict needs."""
+"""Minimum queries whose lists differ for a verdict on a step."""
 TABLE: dict[str, Column] = {
     "step": integer("the search's step, from 1; empty for all steps together"),
     "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the lists and for P "
                         "before the step"),
     "n": integer("queries whose lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
-    "share_same": number("share of pairs with equal lists, among pairs with P and a measure for both lists; each seed "
-        "has the same weight", "0 to 1"),
-    "slope": number("how much the difference in P grows per unit of difference in the measure, between two lists at "
+    "share_same": number("share of pairs with identical lists, among pairs with P and a measure for both lists; seeds "
+        "have equal weight", "0 to 1"),
+    "slope": number("increase in the difference in P per unit of difference in the measure, between two lists at "
         "the same state; both differences are centred over the step's queries", relay.UNIT),
     "low": number("lower end of the interval at `level`", relay.UNIT),
     "high": number("upper end of the interval at `level`", relay.UNIT),
     "level": number("95% for all steps together; 1 − 5% / steps for a single step, so that the steps' intervals hold "
-        "jointly",
+        "simultaneously",
                     "0 to 1"),
     "p_value": relay.TABLE["p_value"],
     "verdict": relay.TABLE["verdict"],
     "reason": relay.TABLE["reason"],
 }  # fmt: skip
-"""Columns of a row."""
+"""Columns of round_slopes' rows."""
 
 
 def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, object]]:
-    """Regress P's difference on the measure's between lists at the same state, per step and over all steps.
+    """Regress the difference in P on the difference in the measure between lists at the same state.
 
-    A step's products are relay's: x and P of a pair of lists, each less its mean over the step's queries, or residuals
-    on the mean measure over the lists and P before the step. Never centre them within a query over steps: the next
-    query text follows from the answer before, so that later lists depend on that answer's noise. Pairs of equal lists
-    are left out; other pairs with equal measures stay, since they estimate by how much a list leads. A query's products
-    are averaged over seeds and, in the rows without a step, added over steps. The unit is the query, however many steps
-    it has, or its cluster where queries have clusters.
+    Products are computed as for relay: differences of x and P, each minus its mean over the step's queries, or
+    residuals given the mean measure over the lists and P before the step. Never centre them within a query over steps:
+    the next query text depends on the previous answer, so later lists depend on that answer's noise. Pairs of identical
+    lists are left out; other pairs with equal measures stay, because they help to estimate the mean difference. A
+    query's products are averaged over seeds and, for all steps together, added over steps. The unit is the query, no
+    matter how many steps it has, or its cluster if queries have clusters.
 
-    Tests, intervals and limits are relay's; with a single step and seed, all numbers equal relay's. A step's verdict
-    needs STEP_AT_LEAST queries that differ.
+    Tests, intervals and limits are those of relay; with a single step and seed, all numbers equal relay's. A verdict on
+    a step needs at least STEP_AT_LEAST queries whose lists differ.
 
     Args:
         steps: The cells of each step: a cell per seed, or a single cell if the lists don't depend on the seed. All
             have the same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P
-            after them, ``mean_x`` the query's mean of ``x`` over the lists, ``p0`` its P before the step.
+            after them, ``mean_x`` the query's mean ``x`` over the lists, and ``p0`` its P before the step.
 
     Returns:
-        Rows with the columns ``TABLE``: as measured and adjusted for each step, then for all. None with a single list.
+        Rows with the columns ``TABLE``: as measured and adjusted, for each step, then for all steps. Empty if there is
+        only one list.
     """
     if not steps or any(len(cell.x) < 2 for cells in steps.values() for cell in cells):
         return []
@@ -68,7 +69,7 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
 
 
 def _pairs(cells: Sequence[relay.Cell], adjusted: bool) -> Iterator[relay.Sums]:
-    """Yield the sums of each seed's pairs, over the number of seeds; none where there is no P to adjust for."""
+    """Yield the sums of each seed's pairs, divided by the number of seeds; none if there is no P to adjust for."""
     if adjusted and not any(np.isfinite(cell.p0).any() for cell in cells):
         return
     seeds = len(cells)
@@ -80,7 +81,7 @@ def _pairs(cells: Sequence[relay.Cell], adjusted: bool) -> Iterator[relay.Sums]:
 def _row(
     step: int | None, adjusted: bool, of_steps: Sequence[Sequence[relay.Sums]], level: float, least: int
 ) -> dict[str, object]:
-    """Add up the pairs ``of_steps``; the row has no numbers if a step has no pairs."""
+    """Build a row from the pairs of all steps in ``of_steps``; it has no numbers if a step has no pairs."""
     names = {"step": step, "adjusted": adjusted, "level": level}
     pairs = itertools.chain.from_iterable(of_steps)
     found = relay.slope(relay.all_pairs(pairs), level, least) if all(of_steps) else relay.UNADJUSTED

@@ -1,4 +1,4 @@
-"""Hold what the report shows of search rounds: the tables of one dataset, generator and scorer."""
+"""Hold the report's data on search rounds: the tables of one dataset, generator and scorer."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -16,26 +16,26 @@ class RoundsShown(ShownTables):
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """The key `rounds`, and the listing of a round: ordering, k, measure."""
+        """The key `rounds` with the ordering, k and measure of each round."""
         return self.params or {}
 
     @property
     def references(self) -> str | None:
-        """The first set of references."""
+        """The first reference set."""
         names = self["round_scores"]["references"]
         return names[0] if len(names) else None
 
     def slopes(self, step: int | None) -> pl.DataFrame:
-        """Return both rows of a step, or of all steps, on the first set of references."""
+        """Return both rows of a step (None: of all steps) for the first reference set."""
         of_set = self["round_slopes"].filter(references=self.references or "")
         return of_set.filter(pl.col("step").eq_missing(pl.lit(step, pl.Int64))).sort("adjusted")
 
     @property
     def later(self) -> bool:
-        """Whether there is a round after the first."""
+        """Whether there are rounds after the first."""
         return bool(self.by_round.height) and self.by_round["round"].max() != 1
 
     @property
     def by_round(self) -> pl.DataFrame:
-        """Return the rows of rounds on the first set of references."""
+        """Return the rounds' rows for the first reference set."""
         return self["round_scores"].filter(references=self.references or "")

@@ -1,4 +1,4 @@
-"""Make the tables of search rounds: relay by step, and P, lists and tokens by round."""
+"""Build the tables of search rounds: relay by step, and P, lists and tokens by round."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
 """Columns of round_slopes.csv."""
 OF_ROUND = {
     "references": _REFERENCES,
-    "round": integer("the round's number; 0 for answers without context", "rounds"),
+    "round": integer("the round's number; 0 for the zero-shot answers", "rounds"),
     "retriever": text("the retriever that returned this round's list; earlier rounds used the reference retriever's "
         "lists"),
     "n": integer("queries", "queries"),
@@ -30,10 +30,10 @@ OF_ROUND = {
     "low": number("lower end of the mean's 95% interval"),
     "high": number("upper end of the mean's 95% interval"),
     "unjudged": number("share of the list's new passages without a judgement, which count as not relevant", "0 to 1"),
-    "missing": number("share of answers that are missing", "0 to 1"),
+    "missing": number("share of missing answers", "0 to 1"),
     "repeated": number("share of the list's passages that were already shown, or are near copies of shown "
         "passages", "0 to 1"),
-    "empty": number("share of lists without a new passage", "0 to 1"),
+    "empty": number("share of lists without new passages", "0 to 1"),
     "worse": integer("queries whose P is lower than in the previous round, with the reference retriever's "
         "lists", "queries"),
     "better": integer("queries whose P is higher than in the previous round, with the reference retriever's "
@@ -58,14 +58,14 @@ class Round(NamedTuple):
 
 
 class RoundStudy(NamedTuple):
-    """What the tables of one dataset, generator and scorer are made from."""
+    """The data behind the tables of one dataset, generator and scorer."""
 
     retrievers: Sequence[str]
     """The reference, then the others."""
     listing: Mapping[str, Any]
     """ordering, k, measure."""
     utility: pl.DataFrame
-    """Rows of the utility file in the cell of round 1, and those without context."""
+    """The utility file's rows for round 1's cell and for zero-shot answers."""
     measures: pl.DataFrame
     """retriever, qid, measure, k, value, in round 1."""
     contexts: pl.DataFrame
@@ -84,12 +84,12 @@ class RoundStudy(NamedTuple):
         return self.retrievers[0]
 
     def sets(self) -> list[str]:
-        """Return the sets of references, without unseen ones."""
+        """Return the reference sets except the unseen ones."""
         names = self.utility.filter(pl.col("retriever").is_in(self.retrievers))["references"]
         return [name for name in names.unique().sort() if not name.endswith(UNSEEN)]
 
     def first(self, references: str) -> pl.DataFrame:
-        """Return retriever, qid, p, p0 in round 1: a missing answer counts as 0, a query without passages as P₀."""
+        """Return retriever, qid, p, p0 in round 1. A missing answer counts as 0; without passages, p is P₀."""
         rows = self.utility.filter(pl.col("retriever").is_in(self.retrievers), references=references)
         rows = rows.join(self.contexts.select("retriever", "qid", found=True), on=["retriever", "qid"], how="left")
         share = pl.col("n_seeds") / len(self.seeds)
@@ -97,7 +97,7 @@ class RoundStudy(NamedTuple):
         return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
 
     def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
-        """Yield each later round with qid, seed, p, docnos and value, of the queries that have references."""
+        """Yield each later round with qid, seed, p, docnos and value of the queries that have references."""
         qids = self.first(references)["qid"].unique().implode()
         for each in self.rounds:
             scores = each.scores.filter(references=references).select(*STATE, "p")
@@ -106,12 +106,12 @@ class RoundStudy(NamedTuple):
 
 
 def analyse_rounds(study: RoundStudy) -> dict[str, pl.DataFrame]:
-    """Return the tables of ``round_slopes`` and ``round_scores``, by name."""
+    """Return the tables ``round_slopes`` and ``round_scores``, keyed by name."""
     return {"round_slopes": round_slopes(study), "round_scores": round_scores(study)}
 
 
 def round_slopes(study: RoundStudy) -> pl.DataFrame:
-    """Return SLOPES without STUDY_PART: the rows of slopes.round_slopes for each set of references."""
+    """Return SLOPES without STUDY_PART: the rows from slopes.round_slopes for each reference set."""
     without = {} if study.tested else {"verdict": UNDECIDED, "reason": UNTESTED}
     rows = [
         {"references": references, **row, **without}
@@ -122,7 +122,7 @@ def round_slopes(study: RoundStudy) -> pl.DataFrame:
 
 
 def _steps(study: RoundStudy, references: str) -> dict[int, list[relay.Cell]]:
-    """Return the cells of each step: that of round 1, then one per seed."""
+    """Return each step's cells: a single cell for round 1, then one per seed."""
     first = study.first(references)
     steps = {1: [_cell(study, first, study.measures, study.contexts)]}
     before = first.filter(retriever=study.reference).select("qid", before="p")
@@ -145,7 +145,7 @@ def _steps(study: RoundStudy, references: str) -> dict[int, list[relay.Cell]]:
 
 
 def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, contexts: pl.DataFrame) -> relay.Cell:
-    """Return relay's cell of ``answers`` (retriever, qid, p, p0), with relay's own columns of measures and contexts."""
+    """Build relay's cell from ``answers`` (retriever, qid, p, p0), measures and contexts (with relay's columns)."""
     place = {"ordering": pl.lit(study.listing["ordering"]), "k": pl.lit(study.listing["k"], pl.Int64)}
     utility = answers.select("retriever", "qid", "p", "p0", references=pl.lit("all"), **place)
     laid = contexts.with_columns(**place)
@@ -156,7 +156,7 @@ def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, cont
 
 
 def round_scores(study: RoundStudy) -> pl.DataFrame:
-    """Return SCORES without STUDY_PART: a row per set of references, round and retriever, zero-shot first."""
+    """Return SCORES without STUDY_PART: a row per reference set, round and retriever, starting with zero-shot."""
     rows = [row for references in study.sets() for row in _of_references(study, references)]
     return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
 
@@ -196,7 +196,7 @@ def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, obj
 
 
 def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, object]:
-    """Return the mean of ``p`` over the queries of ``table``, with Student's interval over queries or clusters."""
+    """Return the mean of ``p`` over the queries in ``table``, with Student's interval over queries or clusters."""
     column = table["p"].to_numpy().astype(np.float64)
     row: dict[str, object] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
     cluster = of_queries(table["qid"], study.clusters)

@@ -1,4 +1,4 @@
-"""Check before the first answer that the passages of all rounds fit a generator's window."""
+"""Check, before any answer is generated, that the passages of all rounds fit a generator's window."""
 
 import tempfile
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ def check_rounds(
     generator: GeneratorEntry,
     passages: int,
 ) -> dict[str, object]:
-    """Return the number of ``passages`` of all rounds together, and the window. Raises InputError if the longest that a
-    query has in ``contexts`` (of each retriever) don't fit.
+    """Return the total number of ``passages`` over all rounds, and the window. Raises InputError if a query's longest
+    passages in ``contexts`` (one table per retriever) don't fit.
     """
     window = window_of(generator)
     with tempfile.TemporaryDirectory() as folder:

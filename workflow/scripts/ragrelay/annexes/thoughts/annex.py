@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Thoughts(Annex):
-    """Compare how many tokens generators think with each context and without one (a generator's key `thinking`)."""
+    """Compare the lengths of generators' thoughts with each context and without one (a generator's key `thinking`)."""
 
     order = 9
     result_tables = RESULT_TABLES

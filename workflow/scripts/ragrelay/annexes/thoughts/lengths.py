@@ -1,6 +1,6 @@
-"""Compare how many tokens a generator thinks: with each context, without one, and with another retriever's.
+"""Compare the lengths of a generator's thoughts, in tokens: with each context, without one, and between retrievers.
 
-The tests are those of gains (analysis.mean_tests), over queries or, where these come in clusters, over clusters.
+The tests are those of gains (analysis.mean_tests), over queries or over clusters of queries.
 """
 
 from collections.abc import Iterator
@@ -34,21 +34,21 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, UNFINISHED
 
 MORE, FEWER = "more", "fewer"
-"""Verdicts on a mean difference of tokens, besides those of gains that say nothing."""
+"""Verdicts on a mean difference in tokens, besides the undecided ones that gains have too."""
 WORDS = {BETTER: MORE, WORSE: FEWER}
 OF_CONTEXT = list(CONTEXT_COLUMNS)
 WORDS_FROM = 36
-"""Queries, or effective clusters, of a word: more than of P, as tokens are more skewed (docs/methods.md)."""
+"""Minimum queries or effective clusters for a verdict: more than for P, as tokens are more skewed (docs/methods.md)."""
 FAMILY, P_VALUES = ("against_retriever",), {"p_verdict": "p"}
 TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
-"""Columns of answer files from which the tables are made."""
+"""The columns of answer files that the tables need."""
 LENGTHS = {
     **CONTEXT_COLUMNS,
     "n": integer("answers (queries × seeds), including missing answers", "answers"),
-    "n_unknown": integer("answers whose thought has an unknown number of tokens; no mean counts them", "answers"),
+    "n_unknown": integer("answers whose thought has an unknown number of tokens; means exclude them", "answers"),
     "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
     "mean_tokens": number("mean tokens in a thought over these queries, averaged over seeds first; an answer without a "
-        "thought counts as 0. Cut and unfinished thoughts count with the length they reached, so with any of these the "
+        "thought counts as 0. Cut and unfinished thoughts count with the length they reached; if there are any, the "
         "mean is a lower bound", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
@@ -64,21 +64,21 @@ DIFFERENCES = {
     **CONTEXT_COLUMNS,
     "against_retriever": text("the other side of the comparison: `zeroshot` (thoughts without context), or the primary "
         "pair's reference retriever at the same ordering and k"),
-    "n": integer("queries with known tokens in both", "queries"),
-    "n_unpaired": integer("queries with known tokens in only one", "queries"),
-    "mean_tokens": number("mean tokens of a thought over the n queries", "tokens"),
+    "n": integer("queries with a known token count on both sides", "queries"),
+    "n_unpaired": integer("queries with a known token count on only one side", "queries"),
+    "mean_tokens": number("mean tokens per thought over the n queries", "tokens"),
     "against_tokens": number("the same mean for the other side of the comparison", "tokens"),
-    "mean_difference": number("mean tokens minus the other side's, over the n queries", "tokens"),
+    "mean_difference": number("mean_tokens minus against_tokens, over the n queries", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "p_verdict": number(
-        "p-value behind the verdict: the larger of two p-values, from Student's test and from Hall's with 1.75 times "
-        "the skewness"
+        "p-value behind the verdict: the larger of the p-values from Student's test and from Hall's test with 1.75 "
+        "times the skewness"
     ),
     "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
-    "stands": boolean("whether the verdict would survive one more query whose thoughts go against it: one has the mean "
-                      "length, the other runs to the budget (if queries come in clusters, one more cluster of n / "
-                      "n_eff such queries); empty without a verdict"),
+    "stands": boolean("whether the verdict would survive one more query against it, with a thought of mean length on "
+                      "one side and a thought that runs to the budget on the other (with clusters: one more cluster "
+                      "of n / n_eff such queries); empty without a verdict"),
     "reason": REASON,
 }  # fmt: skip
 DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
@@ -88,11 +88,10 @@ DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
 def describe_thoughts(
     answers: pl.DataFrame, base: str | None, clusters: Clusters | None, budget: int | None
 ) -> dict[str, pl.DataFrame]:
-    """Make both tables from the rows of answer files: retriever, ordering, k and TOKENS.
+    """Build both tables from answer files' rows: retriever, ordering, k and TOKENS.
 
-    ``base``: the retriever that others are compared with, if any. ``clusters``: the number of each query's cluster;
-    None if queries are independent. ``budget``: the most tokens of a thought, None if unknown. No interval goes beyond
-    it.
+    ``base``: the retriever with which others are compared, if any. ``clusters``: each query's cluster number; None if
+    queries are independent. ``budget``: the maximum tokens in a thought, which limits intervals; None if unknown.
     """
     queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
     return {
@@ -102,16 +101,16 @@ def describe_thoughts(
 
 
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
-    """Average known tokens of thoughts over seeds: OF_CONTEXT, qid, tokens (null where none is known).
+    """Average thoughts' known token counts over seeds: OF_CONTEXT, qid, tokens (null if none is known).
 
-    An answer without a thought has 0; a thought that was cut or did not end has as many as it got to.
+    An answer without a thought has 0; a thought that was cut or did not end counts with the length it reached.
     """
     tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Compute a row per cell (columns LENGTHS). ``queries``: of tokens_by_query, with the column ``cluster``."""
+    """Compute a row per cell (columns LENGTHS). ``queries``: from tokens_by_query, with the column ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
@@ -129,11 +128,11 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | 
 
 
 def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
-    """Compare every cell with the thoughts without context, then with ``base``, over the same queries.
+    """Compare every cell's thoughts with thoughts without context, then with ``base``, over the same queries.
 
-    Columns DIFFERENCES and those of the adjusted p-values: a family is all cells that are compared with the same.
-    ``queries``: of tokens_by_query, with the column ``cluster``. The verdict is read off the 95% interval as that of a
-    gain is, uncorrected. A cell without a test has a ``reason``.
+    Returns DIFFERENCES and adjusted p-values; a family is all cells compared with the same retriever or with no
+    context. ``queries``: from tokens_by_query, with the column ``cluster``. As for gains, the verdict follows from the
+    uncorrected 95% interval. A cell without a test has a ``reason``.
     """
     of = pl.col("retriever")
     cells = queries.filter(of != ZEROSHOT)
@@ -170,7 +169,7 @@ def _compare(
 
 
 def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[str, object]:
-    """Return n_queries, mean_tokens and its interval, or the reason why it has none."""
+    """Return n_queries, mean_tokens and its interval, or why there is none."""
     row: dict[str, object] = {"n_queries": len(tokens)}
     if len(tokens):
         row["mean_tokens"] = float(tokens.mean())
@@ -182,7 +181,7 @@ def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[st
 
 
 def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
-    """Test the mean of ``tokens`` less ``other`` (n,): interval, p_verdict, verdict, stands, reason, as DIFFERENCES."""
+    """Test the mean of ``tokens`` minus ``other`` (n,): interval, p_verdict, verdict, stands, reason (DIFFERENCES)."""
     differences = difference(tokens, other)
     size = len(differences) if cluster is None else mean_tests.ClusterMeans.of(differences, cluster).effective
     enough = size >= WORDS_FROM and mean_tests.enough(differences, cluster)
@@ -201,7 +200,7 @@ def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int |
 
 
 def _stands(verdict: str, differences: Array, cluster: Indexes | None, least: float, most: float) -> bool | None:
-    """Return whether ``verdict`` stands with one more query, whose difference is the ``least`` or the ``most``."""
+    """Return whether ``verdict`` survives one more query with the difference ``least`` or ``most`` against it."""
     if verdict == MORE:
         return bool(with_one_more(differences, least, cluster).interval()[0][0] > 0)
     return bool(with_one_more(differences, most, cluster).interval()[1][0] < 0) if verdict == FEWER else None
@@ -210,7 +209,7 @@ def _stands(verdict: str, differences: Array, cluster: Indexes | None, least: fl
 def _interval(
     means: mean_tests.Means | mean_tests.ClusterMeans, cluster: Indexes | None, least: float | None, most: float | None
 ) -> dict[str, Any]:
-    """Return low, high and method; ends are cut at the ``least`` and ``most`` that a mean can be."""
+    """Return low, high and method, with the ends limited to the possible range of means, ``least`` to ``most``."""
     (low,), (high,) = (np.clip(ends, least, most) for ends in means.interval())
     method = mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS
     return {"low": mean_tests.end(low), "high": mean_tests.end(high), "method": method}

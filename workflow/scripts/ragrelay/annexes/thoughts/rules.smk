@@ -1,8 +1,8 @@
 """Thoughts: how many tokens generators think before they answer, with each context and without one.
 
-Of generators that think (key `thinking`); no job where none does.
+Only reasoning generators (key `thinking`) have jobs.
 Input: answers, clusters.
-Output: the tables and the figure that ragrelay/annexes/thoughts/outputs.py lists.
+Output: the tables and the figure listed in ragrelay/annexes/thoughts/outputs.py.
 """
 
 from ragrelay.annexes.thoughts import rules as thoughts_rules

@@ -1,4 +1,4 @@
-"""Hold what the report shows about the thoughts of a generator on a dataset."""
+"""Hold the report's data on a generator's thoughts for one dataset."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ from ragrelay.report.display.sections import Grid
 from ragrelay.report.display.shown_tables import ShownTables
 
 CENSORED = pl.col(CUT) + pl.col(UNFINISHED)
-"""Of rows of thoughts.csv, or of their sums: thoughts that may have been longer than counted."""
+"""Thoughts that may have been longer than counted, from rows of thoughts.csv or their sums."""
 THOUGHTS = pl.col(ENDED) + CENSORED
 """All thoughts."""
 CENSORED_SHARE = pl.when(THOUGHTS > 0).then(CENSORED / THOUGHTS)
@@ -32,13 +32,13 @@ class ThoughtStudy(ShownTables):
 
     @property
     def primary(self) -> Mapping[str, Any] | None:
-        """The primary comparison (config.study.Study.primary); None with one retriever."""
+        """The primary comparison (config.study.Study.primary); None if there is only one retriever."""
         primary: Mapping[str, Any] | None = self.params["primary"][self.keys["dataset"]]
         return primary
 
     @property
     def lead(self) -> dict[str, object]:
-        """Return ordering and k of the first answers: the primary comparison's."""
+        """Return the ordering and k of the cells shown first: the primary comparison's, if there is one."""
         if self.primary is None:
             ordering = self.grid.orderings[0]
             return {"ordering": ordering, "k": max(k for name, k in self.grid.contexts if name == ordering)}
@@ -46,7 +46,7 @@ class ThoughtStudy(ShownTables):
 
     @property
     def against(self) -> list[str]:
-        """Return what cells are compared with: the primary pair's reference, if any, then thoughts without context."""
+        """Return the baselines of the comparisons: the primary pair's reference, if any, then zero-shot."""
         return [*([self.primary["reference"]] if self.primary else []), ZEROSHOT]
 
     @property
@@ -58,10 +58,10 @@ class ThoughtStudy(ShownTables):
 
     @property
     def counts(self) -> pl.DataFrame:
-        """Return the rows of thoughts.csv that have prompts of their own: all orderings of one passage are alike."""
+        """Return the rows of thoughts.csv with distinct prompts: all orderings of a single passage share one."""
         return distinct(self["thoughts"], ("retriever", "ordering"))
 
     def censored(self, rows: pl.DataFrame) -> float | None:
-        """Return the share of the thoughts in ``rows`` of thoughts.csv that were cut or did not end."""
+        """Return the share of thoughts in ``rows`` (of thoughts.csv) that were cut or did not end."""
         sums = rows.select(pl.col(ENDED, CUT, UNFINISHED).sum())
         return sums.select(CENSORED_SHARE).item()

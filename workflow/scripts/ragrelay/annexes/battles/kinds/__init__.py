@@ -1,1 +1,1 @@
-"""Kinds of battles: they differ in who judges which of two answers is better."""
+"""Kinds of battles, which differ in who decides which of two answers is better."""

@@ -1,4 +1,4 @@
-"""Read votes by people or another program from a file."""
+"""Read votes by people or another program from files."""
 
 from pydantic import Field
 
@@ -13,12 +13,13 @@ class File(Fought):
     path: DatasetFile = Field(
         description="The file (`{dataset}` stands for the dataset's name): CSV, TSV, JSON or Parquet with `qid`, "
         "`first` and `second` (the retrievers, in the order in which their answers were shown) and `vote` (`first`, "
-        "`second`, `tie`, or the retriever's name), and optionally `ordering`, `k`, `generator`, `seed`, `assessor`, "
-        "and the texts `first_answer` and `second_answer`: a vote on other texts is left out."
+        "`second`, `tie`, or the better retriever's name), and optionally `ordering`, `k`, `generator`, `seed`, "
+        "`assessor`, `first_answer` and `second_answer`. If the last two differ from the study's answers, the vote is "
+        "left out."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset of the grid has a readable file."""
+        """Check that every dataset in the grid has a readable file."""
         super().check(place, study)
         from ragrelay.annexes.battles.vote_files import read_vote_rows
 

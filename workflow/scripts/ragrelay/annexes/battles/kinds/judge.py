@@ -1,4 +1,4 @@
-"""Let a generator say which of two answers is better."""
+"""Let a generator decide which of two answers is better."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,31 +21,33 @@ PARTS = {"query", "first", "second"}
 
 class Judge(Fought):
     """A generator that sees the query and both answers, in both orders. Its vote is the most probable of the words
-    first, second and tie. Two equal answers tie and an empty answer loses, without a question to the generator."""
+    first, second and tie. Identical answers tie and an empty answer loses, without a request to the generator."""
 
     generator: Name = Field(description="Name of the generator that votes; it must not write thoughts.")
     references: Literal["judged", "gold", "none"] = Field(
         "judged",
-        description="What the judge is shown with the answers: the query's `judged` passages, its `gold` answers, or "
+        description="What the judge sees besides the answers: the query's `judged` passages, its `gold` answers, or "
         "`none`.",
     )
     best: int = Field(
-        3, ge=1, description="How many references the judge sees: those with the highest label, ties broken by docno."
+        3,
+        ge=1,
+        description="How many references the judge sees: those with the highest labels, with ties broken by docno.",
     )
     prompt: Name | None = Field(
         None,
         description="Name of a template in `config/judge_prompts/`; by default `pair_answers`, or `pair_answers_alone` "
         "with `references: none`.",
     )
-    prefix: str = Field("", description="Text that the reply must begin with, before the word.")
+    prefix: str = Field("", description="Text at the beginning of the reply, before the word.")
 
     @property
     def template(self) -> str:
-        """The name of its template."""
+        """The name of the judge's template."""
         return self.prompt or PROMPT + (ALONE if self.references == "none" else "")
 
     def placeholders(self) -> set[str]:
-        """Return the placeholders of its template's question."""
+        """Return the placeholders that its template must have."""
         return PARTS if self.references == "none" else {*PARTS, "references"}
 
     def judges(self) -> list[str]:
@@ -63,7 +65,7 @@ class Judge(Fought):
             check_gold(study, "gold answers, which a battle with references: gold needs")
 
     def parts(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return the parts of its template that its questions are made from."""
+        """Return the template parts from which its questions are written."""
         parts = vars(load_judge_template(self._path(study), self.placeholders()))
         return {name: part for name, part in parts.items() if name != "swapped"}
 

@@ -1,4 +1,4 @@
-"""Let several battles decide together."""
+"""Combine the votes of several battles."""
 
 from typing import Annotated
 
@@ -14,10 +14,10 @@ LEAST = 3
 
 class Panel(Battle):
     """The mean vote of several battles, over the queries that all of them decided. A panel has a verdict only if the
-    mean without any one battle supports it, too."""
+    mean without any one battle has the same verdict."""
 
     of: Annotated[Unique[Name], Field(min_length=LEAST)] = Field(
-        description=f"Names of at least {LEAST} other battles, with the same opponent and pairs."
+        description=f"Names of at least {LEAST} other battles that have the same opponent and pairs."
     )
 
     def members(self, name: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Questions that the annex asks models."""
+"""The annex's questions to models."""

@@ -1,4 +1,4 @@
-"""Draw how scorers follow human scores of a dataset's answers."""
+"""Draw how closely scorers agree with human scores of a dataset's answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Lay out estimates of a retriever's prompts in the rounds after the first."""
+"""Build stand-in prompts for a retriever's rounds after the first, so that the plan can estimate their cost."""
 
 import polars as pl
 from ragrelay.annexes.rounds.prompts import estimate_round_prompts

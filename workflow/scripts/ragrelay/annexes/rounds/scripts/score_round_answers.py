@@ -1,4 +1,4 @@
-"""Score the answers of a round."""
+"""Score a round's answers."""
 
 from ragrelay.annexes.rounds.scores import score_round_answers
 from ragrelay.base.io.atomic_files import write_parquet

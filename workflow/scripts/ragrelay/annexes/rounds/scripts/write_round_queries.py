@@ -1,4 +1,4 @@
-"""Write the queries of a round from the answers of the round before."""
+"""Write a round's queries from the answers of the previous round."""
 
 import polars as pl
 from ragrelay.annexes.rounds.queries import write_round_queries
