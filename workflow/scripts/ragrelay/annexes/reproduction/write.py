@@ -35,8 +35,7 @@ def compare_published(
     """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
 
     ``files``: utility and significance of all sections; ``by_query``: per_query by dataset, generator and scorer, and
-    retrieval by dataset and retriever. The paper's findings are tested on the retrievers in ``rankings`` with
-    ``measure``.
+    retrieval by dataset and retriever. The findings are tested with ``measure`` on the retrievers in ``rankings``.
     """
     rows = read_published(published, "utility", names)
     sizes: dict[str, int] = {}
