@@ -117,7 +117,7 @@
   const list = (all) => all.map(shown).join(", ");
   const said = () => {
     const sentences = [];
-    if (hidden.size) sentences.push(`${hidden.size} ${hidden.size > 1 ? "retrievers" : "retriever"} hidden (${list([...hidden])}); numbers and verdicts are of all.`);
+    if (hidden.size) sentences.push(`${hidden.size} ${hidden.size > 1 ? "retrievers" : "retriever"} hidden (${list([...hidden])}); numbers and verdicts still cover all retrievers.`);
     if (other.size) sentences.push(`Renamed here: ${[...other].map(([name, to]) => `${to} is ${name}`).join(", ")}; some sentences keep the study’s names.`);
     return sentences.join(" ");
   };

@@ -62,7 +62,7 @@ def test_a_verdict_that_one_judge_decides_is_undecided_everywhere(study: Reporte
     section = with_panel(study.sections[0], UNDECIDED, DEPENDS.format(verdict=BETTER, judges="b"))
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)
     names = pair["retriever"], pair["against_retriever"]
-    between = f"without one of the judges, {names[0]} − {names[1]} is 0.000 to 0.150"
+    between = f"leaving out one judge gives a difference in P ({names[0]} − {names[1]}) of 0.000 to 0.150"
     assert panel_finding(section) == f"It does: the mean over all says better, but not without b; {between}"
     page, facts = page_and_facts(replace(study, sections=(section,)), TEMPLATE, Path("index.html"))
     assert "It depends on a judge: the mean over all says better, but not without b." in page
@@ -72,10 +72,10 @@ def test_a_verdict_that_one_judge_decides_is_undecided_everywhere(study: Reporte
 
 def test_a_verdict_without_each_judge_and_one_that_nobody_has(study: ReportedStudy) -> None:
     held = panel_finding(with_panel(study.sections[0], BETTER, None))
-    assert held.startswith("It does not: better by all judges and without each of them; without one of the judges, ")
+    assert held.startswith("It does not: better with all judges and with any judge left out; leaving out one judge ")
     for verdict, remark in ((UNDECIDED, None), (UNDECIDED, "skewed differences: so"), (TOO_FEW, "3 queries")):
         said = panel_finding(with_panel(study.sections[0], verdict, remark))
-        assert said.startswith("Undecided by all judges; ")
+        assert said.startswith("Undecided with all judges; ")
     none = study.sections[0]
     assert panel_finding(none) == "" and panel_warning(none) == []
     assert "Panel of judges" not in (page := render_page(study)) and "s1-panel" not in page
@@ -85,7 +85,7 @@ def test_the_first_screen_has_the_judges_and_the_range(study: ReportedStudy) -> 
     [warned] = panel_warning(with_panel(study.sections[0], BETTER, None))
     assert (warned.head, warned.text) == (
         "Panel of judges",
-        "P is the mean of a and b. Without one of these judges, the difference in P is 0.000 to 0.150.",
+        "P is the mean over the judges a and b. Leaving out one judge gives a difference in P of 0.000 to 0.150.",
     )
     record = warned.facts[0].record({})
     assert record["file"] == "demo/analysis/minilm/demo-lm/panel.csv" and record["row"]["without"] == "a"

@@ -298,7 +298,7 @@ def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypa
         assert f'<a href="#s{place}">{dataset}</a>' in text, "by what they differ in"
         assert f'id="s{place}-table1-table"' in text
     assert '<p class="facts note">2 datasets · ' in text and "demo-lm, scored by minilm</p>" in text
-    assert text.count("The figure shows an evenly drawn sample of the queries") == 4
+    assert text.count("The figure shows an evenly spaced sample of the queries") == 4
     assert "The CSV file has 162 more rows" in text  # 192 correlations, of which 300 / 2 / 5 are shown
 
 

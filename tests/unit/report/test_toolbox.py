@@ -113,7 +113,7 @@ def check_steered(tab: Any) -> None:
     """bm25 is highlighted, nrel hidden, dense renamed: in the address, the line, figures, tables and queries."""
     assert tab.evaluate("location.hash") == "#highlight=bm25&hide=nrel&rename=dense&to=E5+large"
     line = tab.locator(".steered").inner_text()
-    assert "1 retriever hidden (nrel); numbers and verdicts are of all." in line
+    assert "1 retriever hidden (nrel); numbers and verdicts still cover all retrievers." in line
     assert "E5 large is dense; some sentences keep the study’s names." in line
     assert "E5 large" in tab.locator(".answer .named").all_inner_texts()
     assert names_shown(tab, "#s1-lead tbody tr:visible th") == {

@@ -1,4 +1,4 @@
-"""Make the page's tables on answers: their lengths, ends and cost."""
+"""Build the page's tables about the answers: length, how they end, and cost."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ def length_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cost_table(section: Section) -> Table:
-    """Show the cost per retriever, and for all answers together, each counted once."""
+    """Show the cost per retriever and in total; each answer counts once."""
     return table_of(
         section["cost"].filter(pl.col("k").is_null()), textual("retriever", "retriever"),
         numeric("distinct answers", "answers", count), numeric("prompt tokens", "prompt_tokens", count),

@@ -1,4 +1,4 @@
-"""Lay out the page's table of context use: was the context good, and was it used?"""
+"""Build the page's table of context use: was the context good, and was it used?"""
 
 from ragrelay.analysis.context_use_split import ALL, GROUP_WORDS, GROUPS
 from ragrelay.report.display.numbers import count, number, p_value, with_interval

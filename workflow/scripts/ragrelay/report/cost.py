@@ -13,14 +13,14 @@ TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cac
 
 
 def total(section: Section) -> dict[str, object] | None:
-    """Return the row for all answers, each counted once; None for imported answers."""
+    """Return the row of totals over all answers, each counted once; None for imported answers."""
     if section["cost"].is_empty():
         return None
     return section["cost"].row(by_predicate=pl.col("retriever") == ALL, named=True)
 
 
 def tokens_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw stacked tokens against k, with a panel per retriever; panel titles have the device seconds."""
+    """Draw stacked token counts against k, one panel per retriever; panel titles give the device seconds."""
     grid = section.grid
     whole = section["cost"].filter(pl.col("k").is_null())
     seconds = dict(whole.select("retriever", "device_seconds").iter_rows())

@@ -1,4 +1,4 @@
-"""Hash the data behind a study's results, for its provenance and for the differences between two studies."""
+"""Hash the data behind a study's results, for its provenance and for comparing two studies."""
 
 import gzip
 import json
@@ -15,9 +15,9 @@ from ragrelay.base.io.parquet_files import read_frame, read_whole
 
 DIGITS = 16
 BRINGS = "passages"
-"""The retrievers' key that names a file with passages which the collection lacks."""
+"""A retriever's key that names a file of passages that the collection lacks."""
 Hashes = dict[str, dict[str, object]]
-"""Count and hash, keyed by kind of data."""
+"""The count and hash of each kind of data."""
 
 
 def data_hashes(
@@ -26,12 +26,12 @@ def data_hashes(
     config: Mapping[str, Any],
     more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
-    """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of row order.
+    """Count and hash each kind of data of ``dataset`` in the folder ``results``, regardless of row order.
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) and
     ``subtopics`` if the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid
-    (without comments and tags), ``passages of <retriever>`` for a retriever whose contexts have passages that you
-    bring, ``processor of <retriever>`` (its fingerprint), the annexes' data (by the functions ``more``), and ``corpus
+    (without comments and tags), ``passages of <retriever>`` for a retriever with passages from a file of yours,
+    ``processor of <retriever>`` (its fingerprint), the annexes' data (by the functions ``more``), and ``corpus
     <index>``, hashed when it was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
@@ -70,7 +70,7 @@ def data_hashes(
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
     """Return the qids that differ between two datasets' folders in ``text`` and in ``judgements``.
 
-    With ``gold``, also in ``gold answers``. Queries that only one dataset has are left out.
+    With ``gold``, also in ``gold answers``. Queries that only one dataset has are ignored.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])
@@ -109,5 +109,5 @@ def rows_of(frame: pl.DataFrame) -> list[str]:
 
 
 def described(rows: list[str]) -> dict[str, Any]:
-    """Return the count of ``rows`` and a hash that does not depend on their order."""
+    """Return the number of ``rows`` and a hash that doesn't depend on their order."""
     return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}

@@ -9,21 +9,21 @@ from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.sections import Section
 from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned, utilities
 
-SHIFT = 0.05  # of a retriever's width, between points that are moved aside
+SHIFT = 0.05  # the distance between points that are moved aside, as a share of a retriever's width
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute, for each context, utility quantiles over queries (QUANTILES, linear between neighbours) and n."""
+    """Compute, for each context, the quantiles of utility over queries (linearly interpolated) and n."""
     quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 
 
 def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw a panel per ordering, with a column of points and a box per retriever.
+    """Draw one panel per ordering, with a column of points and a box for each retriever.
 
     Page readers choose k and the grade; a file shows the largest k at the first grade. Boxes summarise all queries;
-    points are thinned by query above ``most_points``.
+    above ``most_points`` points, only some queries are drawn.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
@@ -31,7 +31,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
     choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade)]
     if theme == "paper":
         choices, queries = [], queries.filter(pl.col("k") == k, pl.col("references") == grade)
-    # Move points aside by turns, in the order of utility, so that neighbours seldom cover each other.
+    # Move points aside in turn, in order of utility, so that neighbours rarely cover each other.
     rank = pl.col("utility").rank("ordinal").over(CONTEXT).cast(pl.Int64)
     points = thinned(queries, most_points).with_columns(((rank * 7) % 11 - 5).alias("aside"))
     kinds = {"query": points, "box": boxes(queries)}

@@ -1,4 +1,4 @@
-"""Prepare the query explorer: its choices, and each query's data, inside the page or in files next to it."""
+"""Prepare the query explorer: its choices and each query's data, inside the page or in files next to it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from ragrelay.report.query_explorer.write import INDEX
 from ragrelay.report.study import ReportedStudy
 
 MOST_BYTES = 5_000_000
-"""Larger data (bytes) is written to files next to the page, so that the page stays below 10 MB."""
+"""Data with more bytes goes to files next to the page, so that the page stays below 10 MB."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Explorer:
 
 
 def explorer(study: ReportedStudy, page: Path) -> Explorer:
-    """Prepare the explorer of ``study`` for a page at ``page``; it is empty if the study has no explorer data."""
+    """Prepare the explorer of ``study`` for a page at ``page``; empty if the study has no explorer data."""
     if not study.explorer:
         return Explorer()
     parts, inside, notes = [], {}, []
@@ -63,7 +63,7 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
         )
         if len(part["queries"]) < part["total"]:
             notes.append(
-                f"{section.title}: this page has an evenly drawn sample of {len(part['queries']):,d} of "
+                f"{section.title}: this page has an evenly spaced sample of {len(part['queries']):,d} of "
                 f"{part['total']:,d} queries; the others are in the study’s Parquet files."
             )
         if not beside:
@@ -72,8 +72,8 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
                 inside[f"q{place}-{number}"] = Markup(text.removeprefix("ragrelay.query(").removesuffix(");\n"))
     if beside:
         notes.append(
-            "The explorer’s data would make this page too large: it is read from the folder explorer/ next to the "
-            "page, a file per query, when a query is chosen. Keep both together."
+            "The explorer’s data would make this page too large. Instead, the page reads a query’s file in explorer/ "
+            "(next to the page) when you choose the query. Keep the page and the folder together."
         )
     return Explorer({"sections": parts}, inside, tuple(notes))
 
@@ -85,7 +85,7 @@ def _pair(section: Section) -> list[str]:
 
 
 def _means(section: Section, qids: Sequence[str]) -> Mapping[str, object]:
-    """Return every cell's P, keyed by JSON and parallel to ``qids``, with the index of its P_0 in ``p0``."""
+    """Return each cell's P, parallel to ``qids``, and the index of its P_0 in ``p0``, keyed by the cell as JSON."""
     shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
     cells, p0 = {}, []
     for key, rows in shown.group_by(CELL, maintain_order=True):

@@ -1,4 +1,4 @@
-"""Choose, once per section, the rows behind the first screen's sentences, and hold them as typed records.
+"""Choose, once per section, the rows behind the first screen's sentences and hold them as typed records.
 
 The primary pair's row, a difference's direction and the rows that decide on relay are chosen here and nowhere else.
 """
@@ -40,15 +40,15 @@ from ragrelay.report.outputs import RESULT_TABLES
 
 TURNED = {MUCH_BETTER: MUCH_WORSE, BETTER: WORSE, LITTLE_BETTER: LITTLE_WORSE, NOT_WORSE: NOT_BETTER}
 TURNED |= {turned: word for word, turned in TURNED.items()}
-"""A verdict on a pair of retrievers → the verdict on the same pair in the other direction."""
+"""Maps a verdict on a pair of retrievers to the verdict on the same pair in the other direction."""
 
 
 @dataclass(frozen=True)
 class Fact(Mapping[str, Any]):
-    """A row of a result table, whose fields are columns of the table. As a mapping it has these columns."""
+    """A row of a result table, with the table's columns as fields and as a mapping."""
 
     TABLE: ClassVar[str]
-    """Name of the table (report.outputs.RESULT_TABLES)."""
+    """The table's name (in report.outputs.RESULT_TABLES)."""
     KEY: ClassVar[tuple[str, ...]]
     """The columns that identify the row; none for a table with one row, or for sums over all rows."""
     COMPUTED: ClassVar[tuple[str, ...]] = ()
@@ -70,14 +70,14 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The row as the table has it."""
+        """The row as it is in the table."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Return the table, its file below the results, the row's key and its other columns.
+        """Return the table, its file below the results, and the row's key and other columns.
 
         Args:
-            names: dataset, generator and scorer, which the file's path has.
+            names: The dataset, generator and scorer in the file's path.
         """
         return _record(RESULT_TABLES[self.TABLE], names, self.as_in_table, self.KEY)
 
@@ -94,7 +94,7 @@ class TableRow:
     """As in Fact."""
 
     def record(self, _names: Mapping[str, str]) -> dict[str, object]:
-        """Return what Fact.record returns."""
+        """Return a record like that of Fact.record."""
         return _record(self.table, self.names, self.row, self.key)
 
 
@@ -158,7 +158,7 @@ class Difference(Fact):
 
 @dataclass(frozen=True)
 class _Turned(Difference):
-    """A difference in the opposite direction to the table's."""
+    """A difference in the direction opposite to the table's."""
 
     def turned(self) -> Difference:
         back = Difference.turned(self)
@@ -192,7 +192,7 @@ class Gain(Fact):
 
 @dataclass(frozen=True)
 class Quality(Fact):
-    """Mean P of a retriever's answers, and its passages' quality."""
+    """The mean P of a retriever's answers, and the quality of its passages."""
 
     TABLE = "utility"
     KEY = ("retriever", "ordering", "k", "references")
@@ -212,7 +212,7 @@ class Quality(Fact):
 
 @dataclass(frozen=True)
 class Correlation(Fact):
-    """Spearman's ρ over queries of a retriever's measure with utility."""
+    """Spearman's ρ over queries between a retriever's measure and utility."""
 
     TABLE = "correlation"
     KEY = ("retriever", "ordering", "k", "references", "measure", "subset", "coefficient")
@@ -236,7 +236,7 @@ class Correlation(Fact):
 
 @dataclass(frozen=True)
 class Slope(Fact):
-    """Relay: the difference of P per difference of the measure, over pairs of rankings."""
+    """Relay: the slope of the difference in P on the difference in the measure, over pairs of rankings."""
 
     TABLE = "relay"
     KEY = ("retrievers", "ordering", "k", "references", "measure", "adjusted")
@@ -263,13 +263,13 @@ class Slope(Fact):
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether it has an interval, which lies above or below zero."""
+        """Whether it has an interval that lies above or below zero."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
 class LabelledSlope(Fact):
-    """Relay if the unjudged passages had other labels."""
+    """Relay's slope if the unjudged passages had other labels."""
 
     TABLE = "holes"
     KEY = ("ordering", "k", "references", "measure", "adjusted", "labelling")
@@ -328,7 +328,7 @@ class Mean:
 
 
 def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
+    """Return Student's 95% interval for the mean of ``values``, cut to 0 to 1 if these lie there; none below 5.
 
     Equal values have no interval either.
     """
@@ -340,7 +340,7 @@ def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:
-    """Return the mean of the known ``values``; None without any."""
+    """Return the mean of the known ``values``; None if there are none."""
     known = values.drop_nulls().to_numpy()
     return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
 
@@ -353,18 +353,18 @@ class Facts:
 
     @cached_property
     def where(self) -> dict[str, Any]:
-        """Ordering, k and references of the answers."""
+        """The ordering, k and references of the answers."""
         return {name: self.section.lead[name] for name in ("ordering", "k", "references")}
 
     @cached_property
     def primary(self) -> Difference | None:
-        """The primary pair; None if no query has a score with both."""
+        """The primary pair's difference; None if no query has scores for both."""
         rows = self.section["systems"].filter(role=PRIMARY)
         return None if rows.is_empty() else Difference.of(rows.row(0, named=True))
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair at every ordering, k and set of references, in the direction of the answer.
+        """The primary pair's difference at every ordering, k and reference set, in the answer's direction.
 
         Without zero-shot answers, the direction is retriever minus reference, as in the first table.
         """
@@ -381,13 +381,13 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair at every k, in the same direction."""
+        """The primary pair's difference at every k, in the same direction."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
     @cached_property
     def other_pairs(self) -> list[Difference]:
-        """The other rankings against the reference retriever, largest difference first."""
+        """The other rankings' differences from the reference retriever, largest first."""
         rankings = self.section.rankings
         rows = self.section["systems"].filter(
             pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
@@ -406,7 +406,7 @@ class Facts:
 
     @cached_property
     def quality(self) -> dict[str, Quality]:
-        """Every retriever's answers."""
+        """The quality of every retriever's answers."""
         measure = self.section.lead["measure"]
         rows = self.section["utility"].filter(**self.where).to_dicts()
         return {row["retriever"]: Quality.of({**row, "measured": row.get(measure)}) for row in rows}
@@ -449,7 +449,7 @@ class Facts:
 
     @cached_property
     def deciding(self) -> list[Slope]:
-        """The slopes, as measured and adjusted, that decide the answer on relay."""
+        """The slopes (as measured, adjusted) that decide the answer on relay."""
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
@@ -468,7 +468,7 @@ class Facts:
 
     @cached_property
     def labelled(self) -> dict[str, LabelledSlope]:
-        """The slope as measured, keyed by labelling of the unjudged passages."""
+        """The unadjusted slope, keyed by labelling of the unjudged passages."""
         rows = self.section["holes"].filter(k=self.where["k"], adjusted=False)
         return {row["labelling"]: LabelledSlope.of(row) for row in rows.iter_rows(named=True)}
 
@@ -487,7 +487,7 @@ class Facts:
 
     @cached_property
     def copied(self) -> list[Quality]:
-        """The rankings whose answers most often have their nearest reference in the context."""
+        """The rankings whose answers most often have their best-matching reference in the context."""
         names = [name for name in self.section.rankings if name != ZEROSHOT]
         known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
         most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)

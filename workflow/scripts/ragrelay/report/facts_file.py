@@ -1,4 +1,4 @@
-"""Write a page's first screen as JSON: every sentence, and the rows that its numbers come from.
+"""Write a page's first screen as JSON: every sentence with the rows that its numbers come from.
 
 docs/reference/facts.md describes the file. VERSION changes if a key is renamed or removed.
 """
@@ -21,14 +21,14 @@ def facts_file(
     """Return the file's content.
 
     Args:
-        study: the study, its sections in the page's order.
-        annexes: ``mixed``, a warning of mixed engines, and of annexes ``annex_openings``, ``annex_warnings`` and
-            ``annex_answers``: their names with the variables of their templates.
-        leads: each section's first screen.
-        rows: the answers over several generators or datasets.
+        study: The study, with its sections in the page's order.
+        annexes: ``mixed`` (a warning about mixed engines), ``annex_openings``, ``annex_warnings`` and
+            ``annex_answers`` (the variables of the annexes' templates, by annex name).
+        leads: Each section's first screen.
+        rows: The answers over several generators or datasets.
 
     Returns:
-        ``version``, ``study``, and records of notes, sections, and the answers over all and of annexes.
+        ``version``, ``study``, and records of notes, sections, pooled answers and the annexes' answers.
     """
     notes = {
         "notice": [*study.notices, *study.doubts],
@@ -84,7 +84,7 @@ def _answer(answer: Conclusion, names: Mapping[str, str]) -> Record:
 
 
 def _of_annex(name: str, value: object) -> list[Record]:
-    """Return the answers in a variable of an annex's template: a unit, such as a dataset's, or several."""
+    """Return the answers in a variable of an annex's template, which holds one unit, such as a dataset, or several."""
     units = value if isinstance(value, list) else [value]
     return [
         {"annex": name, "where": unit.get("where", unit.get("scorer", "")), **_answer(unit["answer"], {})}
@@ -94,7 +94,7 @@ def _of_annex(name: str, value: object) -> list[Record]:
 
 
 def _records(facts: Iterable[Fact | TableRow], names: Mapping[str, str]) -> list[Record]:
-    """Return the rows of ``facts`` as their tables have them, each once."""
+    """Return the distinct rows of ``facts`` as they are in their tables."""
     records: list[Record] = []
     for fact in facts:
         record = fact.record(names)

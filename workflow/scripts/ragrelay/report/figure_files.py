@@ -9,9 +9,9 @@ from ragrelay.report.display.outputs import SIZES, Figure, file_name, resolve
 
 
 def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapping[str, str] | None = None) -> None:
-    """Draw ``outputs`` from ``shown`` into ``folder``, in each of their formats.
+    """Draw ``outputs`` from ``shown`` and write them to ``folder`` in each of their formats.
 
-    ``keys`` distinguish the files; by default they are those of ``shown``.
+    ``keys`` distinguish the files; by default, they are the keys of ``shown``.
     """
     keys = shown.keys if keys is None else keys
     for output in outputs:

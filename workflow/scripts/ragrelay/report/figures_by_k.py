@@ -20,7 +20,7 @@ WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
+    """Draw mean utility with intervals over queries: one line per retriever, one panel per grade and ordering."""
     grid = section.grid
     cells = (
         section.drawn("utility")
@@ -39,7 +39,7 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def correlation_by_k(section: Section, theme: Theme, most: int | None = None) -> Spec:
-    """Draw the correlation over queries of a measure with utility, a line with an interval band per retriever.
+    """Draw the correlation between a measure and utility over queries: one line with an interval band per retriever.
 
     Page readers choose the coefficient, the measure and the queries, unless that takes more than twice ``most`` rows.
     A file shows Pearson's r of the grid's first measure over all queries.
@@ -74,7 +74,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
 
 
 def within_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the correlation within queries of the grid's first measure and P, a line per group of retrievers.
+    """Draw the correlation between the grid's first measure and P within queries, one line per group of retrievers.
 
     Page readers choose the references, including unseen ones; a file shows the first grade.
     """
@@ -103,7 +103,7 @@ def within_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
-    """Return a scale from the multiple of 0.25 below all coefficients, their intervals and 0 to the one above."""
+    """Return a scale between multiples of 0.25 that contains all coefficients, their intervals and 0."""
     ends = [float(value) for name in ("value", "low", "high") for value in cells[name].drop_nulls()]
     return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
 
@@ -119,7 +119,7 @@ def _lines(
 
 
 def _panels(section: Section) -> charts.Panels:
-    """Return a panel per ordering and grade."""
+    """Return one panel per ordering and grade."""
     drawn, grades = section.grid.drawn, section.grades
     names = [charts.panel_name(ordering, grade) for grade in grades for ordering in drawn]
     return charts.Panels(names, len(drawn) if len(drawn) > 1 else len(grades))

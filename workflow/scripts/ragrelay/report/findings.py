@@ -100,7 +100,7 @@ def findings(section: Section) -> Findings:
 
 
 def unscored(study: ReportedStudy, section: Section) -> list[str]:
-    """Say how many of the section's answers a judge could not score."""
+    """Say how many of the section's answers a judge couldn't score."""
     key = {"generator": section.generator, "scorer": section.scorer}
     counts = [row for row in study.left_out if row["what"] == UNSCORED and row["dataset"] == section.dataset]
     number = sum(row["count"] for row in counts if row["detail"].items() >= key.items())

@@ -15,7 +15,7 @@ ESCAPES = {
 }  # fmt: skip
 SYMBOLS = {MINUS: "$-$", MISSING: "--", "†": r"$\dagger$", "‡": r"$\ddagger$", "<": "$<$"}
 NAMES = {"utility": "utility", "p": "$P$"}
-# At most so many columns of numbers fit side by side; if there are more, the grades go below each other.
+# The maximum columns of numbers that fit side by side; with more, the grades are stacked.
 MOST_COLUMNS = 12
 Block = tuple[str, Table1]
 
@@ -36,10 +36,10 @@ def line(cells: Iterable[str]) -> str:
 
 
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
-    """Write Table 1 (Tian et al., ECIR 2025) for one generator's and scorer's ``sections``, one below the other.
+    """Write Table 1 (Tian et al., ECIR 2025) for the ``sections`` of one generator and scorer, stacked.
 
-    Each section's dataset has a block: its zero-shot P, then a row per retriever and ordering, with a column per k
-    under each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
+    Each dataset has a block: its zero-shot P, then one row per retriever and ordering, with one column per k under
+    each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
     with different grades get a separate ``table`` environment. For \\input in a document that loads booktabs.
     ``unseen``: on unseen references.
     """
@@ -67,11 +67,11 @@ unseen_p_latex = partial(table1_latex, quantity="p", unseen=True)
 
 
 def _table(blocks: Sequence[Block], quantity: str, caption: str, stacked: bool) -> list[str]:
-    """Write one environment, whose blocks have the same k and, unless they are ``stacked``, the same grades."""
+    """Write one environment; all blocks have the same k and, unless they are ``stacked``, the same grades."""
     first = blocks[0][1]
     width, columns = len(first.k), len(first.columns)
     spans = [
-        (grade, 3 + place * width, 2 + (place + 1) * width)  # the grade's first and last column, counted from 1
+        (grade, 3 + place * width, 2 + (place + 1) * width)  # the grade's first and last column, counting from 1
         for place, grade in enumerate(first.grades)
     ]
     grades = [] if stacked else [
@@ -123,7 +123,7 @@ def _cell(value: Value) -> str:
     text = in_latex(number(value.value, DIGITS))
     text = rf"\textbf{{{text}}}" if value.best else text
     marks = "".join(raised(mark) for mark in value.marks)
-    return rf"{text}\rlap{{{marks}}}" if marks else text  # marks without width keep the digits aligned
+    return rf"{text}\rlap{{{marks}}}" if marks else text  # marks of zero width keep the digits aligned
 
 
 def raised(mark: str) -> str:

@@ -1,4 +1,4 @@
-"""Write the tables of correlations and of tests as LaTeX with booktabs, over as many pages as they need."""
+"""Write the tables of correlations and tests as LaTeX with booktabs, across as many pages as they need."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall"
 
 
 def correlation_latex(section: Section, unseen: bool = False) -> str:
-    """Write r, rho and tau-b over all queries with 95% interval and p, and n, per retriever, ordering, k and grade."""
+    """Write r, rho and tau-b over all queries (with 95% interval, p and n) by retriever, ordering, k and grade."""
     frame = _of(wide_correlation(section), section, unseen).filter(pl.col("subset") == "all")
     several = frame["measure"].n_unique() > 1
     columns: dict[str, Callable[[Row], str]] = {"$n$": lambda row: count(row["n"])}
@@ -75,7 +75,7 @@ def _longtable(
 
 
 def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> str:
-    """Write a table over as many pages as it needs, with ``columns`` of a tabular, and lines ``head`` and ``body``."""
+    """Write a table across as many pages as it needs: a tabular's ``columns`` and the lines ``head`` and ``body``."""
     return "\n".join(
         [
             "% Needs \\usepackage[T1]{fontenc}, booktabs and longtable, and a page on its side.",
@@ -103,7 +103,7 @@ def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> st
 
 
 def _of(frame: pl.DataFrame, section: Section, unseen: bool) -> pl.DataFrame:
-    """Return the rows of ``frame`` on the grades' references, or on their unseen companions."""
+    """Return the rows of ``frame`` for the grades or for their unseen companions."""
     return frame.filter(pl.col("references").is_in(section.unseen if unseen else section.grades))
 
 

@@ -1,4 +1,4 @@
-"""Write a section's answers: on its primary pair, on relay, and on queries with better rankings."""
+"""Write a section's answers about its primary pair, relay, and queries with better rankings."""
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST as CORRELATED_AT_LEAST
@@ -25,7 +25,7 @@ RELAYED = {
     relay.NOT_KNOWN: "We do not know",
     relay.TOO_FEW: "We cannot tell",
 }
-"""The question on relay, and its answers."""
+"""The question about relay, and its answers."""
 ADJUSTED = "adjusted for difficulty"
 BY_SYSTEM = {
     MUCH_BETTER: "Answers are better with {one} than with {other}, by more than the margin of {margin}",
@@ -37,19 +37,19 @@ BY_SYSTEM = {
     UNDECIDED: "We do not know whether {one} or {other} gives better answers",
     TOO_FEW: "Too few queries to say whether {one} or {other} gives better answers",
 }
-"""Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
+"""Sentences about the primary pair, with the winner first; for other verdicts, the pair is reversed."""
 MOST_NAMED = 3
 MOST_WORDS = 32
 """Maximum words in an answer, not counting its remark."""
 
 
 def answers(facts: Facts) -> list[Conclusion]:
-    """Return the study's answers on its primary pair (systems), on relay and, with P_0, on each retriever's queries."""
+    """Return the answers about the primary pair (systems), relay and, with P_0, each retriever's queries."""
     return [compared(facts), relayed(facts), *([ranked_well(facts)] if facts.section.baseline else [])]
 
 
 def compared(facts: Facts) -> Conclusion:
-    """Conclude on the primary pair from systems.csv."""
+    """Answer the question about the primary pair from systems.csv."""
     heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
     primary = facts.section.primary
     if facts.primary is None:
@@ -80,7 +80,7 @@ def compared(facts: Facts) -> Conclusion:
 
 
 def winner_first(pair: Difference) -> tuple[Difference, str]:
-    """Return a difference in the direction of its sentence, and the sentence."""
+    """Return the difference in its sentence's direction, and the sentence."""
     pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
     names = {"one": pair.retriever, "other": pair.against_retriever}
     return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
@@ -96,7 +96,7 @@ def _both(values: tuple[float, float]) -> str:
 
 
 def ranked_well(facts: Facts) -> Conclusion:
-    """Conclude whether queries with better rankings have higher utility, from rho's verdicts in one cell."""
+    """Say whether queries with better rankings have higher utility, from the verdicts on rho in one cell."""
     rankings, lead = facts.section.rankings, facts.section.lead
     heading = "Queries", "Do queries with better rankings have higher utility?"
     known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
@@ -156,7 +156,7 @@ def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
 
 
 def _undecided_rho(known: list[Correlation]) -> str:
-    """Say why retrievers have no verdict on rho: counts, Holm's correction, or p where the interval excludes 0."""
+    """Say why rho is undecided for retrievers: counts, Holm's correction, or p where the interval excludes 0."""
     named: dict[str, list[str]] = {}
     for row in known:
         if row.verdict in (UNDECIDED, TOO_FEW):
@@ -167,12 +167,12 @@ def _undecided_rho(known: list[Correlation]) -> str:
 
 
 def at_most(sizes: list[int]) -> str:
-    """Write the number of queries, or the largest number if cells differ."""
+    """Write the number of queries, or the maximum if cells differ."""
     return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
 
 
 def relayed(facts: Facts) -> Conclusion:
-    """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
+    """Answer the question about relay from relay.csv, over all rankings in the primary comparison's cell."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
@@ -187,7 +187,7 @@ def relayed(facts: Facts) -> Conclusion:
 
 
 def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
-    """Conclude on relay, with the numbers (or the reason) from the ``rows`` (as measured, adjusted) that decided."""
+    """Answer the question about relay, with numbers or a reason from the deciding ``rows`` (as measured, adjusted)."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row.low is not None and row.high is not None]
@@ -215,7 +215,7 @@ def per_tenth(row: Slope) -> str:
 
 
 def why_no_slope(rows: list[Slope]) -> str:
-    """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
+    """Return why a cell has no answer about relay; with P_0, it needs enough queries for both slopes."""
     reasons: dict[str, str] = {}
     for row, reason in relay.why_no_answer(rows):
         of_adjusted = reason and row.adjusted and row.reason != relay.WITHOUT_P0

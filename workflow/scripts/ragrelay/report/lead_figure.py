@@ -1,4 +1,4 @@
-"""Draw the first figure of the page, mean P of every retriever against k, as elements of an inline SVG."""
+"""Draw the page's first figure, each retriever's mean P against k, as elements of an inline SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,21 +17,21 @@ from ragrelay.report.facts import Facts, Mean
 from ragrelay.report.lead_answers import short
 
 MOST_NAMED = 4
-"""With more rankings than this, only the primary pair and the best one have a colour and a name."""
+"""With more rankings, only the primary pair and the best ranking have a colour and a name."""
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
          "better by more than the margin": "better", "worse by more than the margin": "worse"}  # fmt: skip
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
-"""Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
+"""Possible distances between the scale's ticks; larger ones are 2, 5 or 10 times a power of ten."""
 LINE = 18
-"""Minimum pixels between two lines' names."""
+"""The minimum distance between two lines' names, in pixels."""
 TOP, AXIS = 10, 83
 LETTER = 7
-"""About the width of a letter in pixels."""
+"""The approximate width of a letter in pixels."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The size of the drawing in pixels, with space for the scale on the left and for names on the right."""
+    """The drawing's size in pixels, with space for the scale on the left and names on the right."""
 
     name: str
     width: int
@@ -49,7 +49,7 @@ def words_of(mean: Mean) -> str:
 
 
 def coloured(facts: Facts) -> list[str]:
-    """Return the rankings that have a colour: all of a few, or the primary pair and the best at the largest k."""
+    """Return the rankings with a colour: all if there are few, else the primary pair and the best at the largest k."""
     pair, lines = facts.section.primary, facts.means
     rankings = [name for name in facts.section.rankings if name in lines]
     if len(rankings) <= MOST_NAMED or pair is None:
@@ -59,7 +59,7 @@ def coloured(facts: Facts) -> list[str]:
 
 
 def state(section: Section, part: int, retriever: str, k: int) -> str:
-    """Return the explorer's address of a cell."""
+    """Return a cell's address in the explorer."""
     lead = section.lead
     wanted = {
         "part": part,
@@ -72,8 +72,7 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
-    """Return the values for the macro ``lead_figure``, for every size; ``part`` is the section's index in the
-    explorer."""
+    """Return the values for the macro ``lead_figure`` in every size; ``part``: the section's index in the explorer."""
     lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []
@@ -81,7 +80,7 @@ def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
             for end in (mean.low, mean.value, mean.high) if end is not None]  # fmt: skip
     powers = (first * 10.0**zeros for zeros in count_from(1) for first in (2, 5, 10))
     step = next(step for step in chain(STEPS, powers) if max(ends) - min(ends) <= 5 * step)
-    # Round, or a P of 1 + 1e-7 would get a tick above 1.
+    # Without rounding, a P of 1 + 1e-7 would get a tick above 1.
     bottom, top = (step * edge for edge in (np.floor(round(min(ends) / step, 4)), np.ceil(round(max(ends) / step, 4))))
     ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
     return [_drawn(facts, part, explored, size, ticks) for size in SIZES]
@@ -104,7 +103,7 @@ def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[
     shift = min(12.0, room / 2 / max(len(lines), 1))
     drawn: list[Row] = []
     labels: list[Row] = []
-    # Coloured lines are drawn last, above the others.
+    # Coloured lines are drawn last, on top of the others.
     for name in sorted(lines, key=lambda name: name in shown):
         kind = "ranking" if name in shown else "rest" if name in section.rankings else "designed"
         look, place = section.looks[name], list(lines).index(name) - (len(lines) - 1) / 2
@@ -153,18 +152,18 @@ def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[
 
 
 def verdict_in_short(row: Mapping[str, Any]) -> str:
-    """Return the verdict of a row of systems.csv or gain.csv, which may be empty, in one to three words."""
+    """Return the verdict of a row of systems.csv or gain.csv in one to three words; the row may be empty."""
     word = row.get("verdict") or ""
     return SHORT.get(word, word)
 
 
 def signed(text: str) -> str:
-    """Add a plus sign to a written number that is above zero."""
+    """Add a plus sign to a written number if it is above zero."""
     return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
 def apart(labels: list[Row], floor: float, line: float = LINE) -> None:
-    """Move labels apart, in order, by at least a ``line``, so that none covers another and all are above ``floor``."""
+    """Move labels apart by at least ``line``, in order, so that none overlap and all are above ``floor``."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):
         if place:

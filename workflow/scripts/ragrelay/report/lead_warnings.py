@@ -169,7 +169,7 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
 
 
 def _other_cells(facts: Facts) -> list[Warned]:
-    """Warn of orderings and reference grades for which the primary pair's conclusion differs."""
+    """Warn about orderings and reference grades for which the primary pair's verdict differs."""
     ordering, k, references = facts.where.values()
     here, lines = facts.pair_by_k.get(k), []
     for row in facts.pair_by_cell.values() if here else ():

@@ -1,4 +1,4 @@
-"""Draw how long answers are, against k, and how they end."""
+"""Draw answer length and how answers end, against k."""
 
 import altair as alt
 import polars as pl
@@ -11,7 +11,7 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 
 
 def length_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
+    """Draw the median and quartiles of answer length in tokens: one line per retriever, one panel per ordering."""
     grid = section.grid
     cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
+    """Draw how answers end as stacked shares against k, one panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

@@ -86,9 +86,9 @@ def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) ->
 
 
 def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str, absent: int = 0) -> str:
-    """Return why a generator's answers to a dataset are missing, with counts; empty if no reason is known.
+    """Return why a generator's answers for a dataset are missing, with counts; empty if no reason is known.
 
-    ``absent``: how many have no line in an imported file.
+    ``absent``: the number of answers without a line in an imported file.
     """
     counts = Counter({ABSENT: absent} if absent else {})
     for record in left_out:

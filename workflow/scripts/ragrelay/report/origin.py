@@ -39,7 +39,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """Return the values that the templates show from provenance.json and left_out.json, as far as these have them."""
+    """Return the values from provenance.json and left_out.json that the templates show, as far as they exist."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)
@@ -70,7 +70,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
 
 
 def _of_total(record: Mapping[str, Any]) -> dict[str, object]:
-    """Write the count of a record with the total in its detail, if it has one."""
+    """Write a record's count with the total from its detail, if there is one."""
     detail = record.get("detail")
     if not isinstance(detail, Mapping) or "total" not in detail:
         return dict(record)
@@ -83,16 +83,16 @@ def _written(value: object) -> str:
 
 
 def _hours(generators: Records) -> str:
-    """Return the name for the hours of jobs with an engine: on a CPU, they are machine-hours.
+    """Return what to call the hours of jobs with an engine; on a CPU, they are machine-hours.
 
-    A device is known if the study's last run made answers.
+    A device is known if the study's last run generated answers.
     """
     devices = {one.get("device") for one in generators} or {None}
     return "GPU- or machine-hours" if None in devices else "machine-hours" if devices == {"cpu"} else "GPU-hours"
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Return generation receipts as the page shows them, without errors; version 0.1.0 wrote held for cached."""
+    """Return the generation receipts as the page shows them; version 0.1.0 wrote ``held`` instead of ``cached``."""
     return [
         {"cached" if name == "held" else name: value for name, value in job.items() if name != "over_window"}
         for job in jobs
@@ -121,7 +121,7 @@ def mixed_engines(jobs: Records) -> str:
 
 
 def stage_table(stages: Records, hours: str) -> Table:
-    """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
+    """Show what each stage (rule) used, requested and was expected to use, from ``stages`` in provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),

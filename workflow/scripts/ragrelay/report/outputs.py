@@ -1,7 +1,7 @@
-"""Register a study's figures and tables: rules, drawing, writing, the page and the captions loop over these entries.
+"""Register a study's figures and tables; rules, drawing, writing, the page and the captions loop over them.
 
-To add a figure, add its entry, which names the function that draws it. To add a table, add its analysis, a module with
-``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry; tests/e2e/test_additions.py does both.
+To add a figure, add an entry that names the function that draws it. To add a table, add an analysis module with
+``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry. tests/e2e/test_additions.py does both.
 """
 
 from ragrelay.report.display.outputs import (
@@ -58,7 +58,7 @@ RESULT_TABLES = {
         ResultTable("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
                     "ragrelay.base.vocabulary.measures:COLUMNS", "retrieval measures of each query"),
         ResultTable("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
-                    "the study's main results, averaged over its generators, by dataset and over all "
+                    "the study's main results averaged over its generators, by dataset and for all "
                     "datasets", "several"),
         ResultTable("variance", f"{ANALYSIS}/variance.csv", "decompose_variance",
                     "ragrelay.analysis.variance:COLUMNS", "share of the variance of P that is due to seeds"),
@@ -90,7 +90,7 @@ WITH_BASELINE = {
     "quantities": "P and utility",
     "means": "Mean P (or mean utility)",
     "compared": "the mean of P − P₀",
-    "both": ", once for P and once for P₀",
+    "both": ", both for P and for P₀",
     "without": ", and utility without such references",
     "with_r": "; r is Pearson’s, with its 95% interval",
     "no_zero_shot": "This table has no zero-shot row, because P₀ on unseen references differs between contexts. The "
@@ -102,59 +102,58 @@ WITHOUT_BASELINE = {
     "Quantity": "P",
     "quantities": "P",
     "means": "Mean P",
-    "compared": "the mean difference of P between two retrievers",
+    "compared": "the mean difference in P between two retrievers",
 }
-"""Words for titles and notes, of a section with and without zero-shot answers."""
+"""Words for titles and notes, for sections with and without zero-shot answers."""
 PARTS = {
     "gain": Part(
         "P with passages and without",
-        "“Better” and “worse” follow from the test of mean P − P₀ over the same queries, at 5% per cell "
+        "“Better” and “worse” are verdicts on mean P − P₀ over the same queries, tested at 5% in each cell "
         "(docs/methods.md).",
     ),
     "systems": Part(
         "Retrievers compared with each other",
-        "“Better” and “worse” follow from the test of the mean difference in P over the same queries "
-        "(docs/methods.md).",
+        "“Better” and “worse” are verdicts on the mean difference in P over the same queries (docs/methods.md).",
     ),
     "relay": Part(
         "Relay",
-        "For two retrievers, this compares each query’s difference in P with its difference in {measure}@k, over "
-        "queries whose contexts differ. It doesn’t show whose answers are better on average.",
+        "For each pair of retrievers, relay relates a query’s difference in P to its difference in {measure}@k, over "
+        "queries whose contexts differ. It doesn’t show which retriever gives better answers on average.",
     ),
     "table": Part("{quantities} by retriever, ordering and k"),
     "relayed": Part("{Quantity} and the ranking of the context"),
     "within": Part(
         "Contexts of one query",
-        "This compares the contexts that different retrievers give the same query: does the better-ranked context get "
-        "the better answer?",
+        "Different retrievers give the same query different contexts. Does the better-ranked context lead to the "
+        "better answer?",
     ),
     "tests": Part("Tests"),
     "copying": Part(
         "Copying from the context",
-        "If a context contains references, P rewards answers that copy them. The unseen references exclude those that "
-        "the context shows{both}.",
+        "If a context contains references, P rewards answers that copy them. Unseen references exclude those that the "
+        "context shows{both}.",
     ),
     "used": Part(
         "Was the context used?",
         "Context use is how much the context raises the answer’s log-probability, per token. Text change is 1 − F1 "
-        "between the words of this answer and those of the answer without context. A context is good if {measure}@k is "
-        "above 0 and at least its median over all retrievers, and used if context use is at least its median.",
+        "between the words of the answer and of the answer without context. A context is good if {measure}@k is above "
+        "0 and at least its median over all retrievers; it is used if context use is at least the median.",
     ),
     "panel": Part(
         "Does the result depend on one judge?",
-        "P is the mean over the panel’s judges. A verdict requires this mean and every mean without one of the judges "
-        "to support it. It holds for these judges only: others may share a bias, or disagree.",
+        "P is the mean over the panel’s judges. A verdict must hold for this mean and for every mean that leaves out "
+        "one judge. It applies to these judges only: they may share a bias, and other judges may disagree.",
     ),
     "judge": Part(
         "Checks of the judge",
-        "The judge scored some answers again after a change that should make no difference: in the order in which it "
-        "sees its input, or in the answer’s length. An unbiased judge gives the same score again.",
+        "The judge scored some answers again after a change that should make no difference: its input was reordered, "
+        "or the answer was padded. An unbiased judge would give the same score.",
     ),
     "answers": Part("Answers"),
     "all": Part("All cells"),
     "pooled": Part("Each dataset, and all datasets"),
 }
-"""The parts of a section on the page, in their order."""
+"""The parts of a section, in the page's order."""
 OUTPUTS: tuple[Output, ...] = (
     Table(
         "pooled", STUDY, ("pooled",), "Over all generators, by dataset", "", "pooled",
@@ -175,8 +174,8 @@ OUTPUTS: tuple[Output, ...] = (
         "For each cell, the mean of P − P₀ over the same queries with its 95% interval, tests and verdict; the ratio "
         "of means, mean and median utility; and the query with the largest share of summed absolute utility.",
         "gain", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
-        note="The interval and the verdict come from the test under “p, verdict”; “p, t-test” is Student’s test alone "
-             "and may be smaller.",
+        note="The interval and the verdict belong to the test whose p-value is “p, verdict”. “p, t-test” comes from "
+             "Student’s test alone and may be smaller.",
     ),
     Table(
         "coupling", SECTION, ("coupling",), "Dependence of utility on P₀",
@@ -187,14 +186,15 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "systems", SECTION, ("systems",), "Systems: differences in mean P between retrievers",
         "Mean difference in P over the same queries: for the primary pair, for each retriever against the reference "
-        "retriever, and for all other pairs. Intervals cover all pairs of one role in a cell together at 95%.",
+        "retriever, and for all other pairs. Intervals are simultaneous at 95% for all pairs with the same role in a "
+        "cell.",
         "systems", "ragrelay.report.verdict_tables:systems_table", limited=True,
     ),
     Table(
         "equivalence", SECTION, ("equivalence",), "P compared with the reference retriever’s",
-        "Each retriever's difference in P from the reference retriever in the same cell. The interval, by Bonferroni's "
-        "method over the cell's retrievers, determines the verdict; two one-sided tests check whether the difference "
-        "is within a margin.",
+        "How much each retriever's P differs from the reference retriever's in the same cell. The verdict follows from "
+        "the interval, which is Bonferroni-corrected for the cell's retrievers; two one-sided tests check whether the "
+        "difference lies within a margin.",
         "systems", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
     ),
     Table(
@@ -213,17 +213,18 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "relay", SECTION, ("relay",), "Relay: how much more P improves where the ranking improves more",
-        "The slope of the difference in P on the difference in each measure, for two rankings and for all pairs, with "
-        "95% intervals over queries. Both differences are centred over the queries whose contexts differ. The table "
-        "repeats the slope adjusted for the query's mean measure and P₀. On unseen references, P − P₀ replaces P.",
+        "The slope of the difference in P on the difference in each measure, for each pair of rankings and for all "
+        "pairs together, with 95% intervals over queries. Both differences are centred over the queries whose contexts "
+        "differ. The table also gives the slope adjusted for a query's mean measure and P₀. On unseen references, "
+        "P − P₀ replaces P.",
         "relay", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(
         "holes", SECTION, ("holes",), "Holes (unjudged passages): relay if they had other labels",
         "Relay's slope over all rankings in the primary comparison's ordering, if more than 5% of the passages in the "
         "contexts are unjudged: as measured (none of them relevant), with all of them relevant, and with the labels "
-        "that give the lowest and the highest slope. A search finds the last two and may miss more extreme labels. P "
-        "doesn't change, because an unjudged passage is never a reference.",
+        "that give the lowest and the highest slope. The last two come from a search, which may miss more extreme "
+        "labels. P stays the same, because an unjudged passage is never a reference.",
         "relay", "ragrelay.report.verdict_tables:holes_table",
     ),
     Figure(
@@ -249,22 +250,22 @@ OUTPUTS: tuple[Output, ...] = (
         "Repeated-measures correlation between the context's retrieval measure and P over the contexts of one query, "
         "against k. Bars are 95% intervals over queries.",
         "There is a panel per ordering and a line per group of retrievers. Bars are 95% intervals over queries. Above "
-        "zero, a query’s better context goes with its better answer.",
+        "zero, a query’s better context tends to have the better answer.",
     ),
     Table(
         "table1", SECTION, ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
-        "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
-        "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. The "
-        "marks come from paired t-tests over queries with uncorrected p < 0.05. On unseen references, † compares "
-        "scores on different reference sets, because each retriever's set excludes the passages in its own contexts.",
+        "Mean utility and mean P by retriever, ordering, k and reference grade. † marks a difference from the "
+        "reference retriever (descending order, same k and grade); ‡ marks ascending order where it differs from "
+        "descending. As in the paper, both rest on paired t-tests with uncorrected p < 0.05. On unseen references, † "
+        "compares scores on different reference sets, as each retriever's set excludes the passages in its contexts.",
         "table", "ragrelay.report.table1:table1",
         {"csv": "ragrelay.report.table1:table1_frame", "unseen.csv": "ragrelay.report.table1:unseen_table1_frame"},
         "ragrelay.report.table1:COLUMNS", macro="first_table",
     ),
     Table(
         "table1", GROUP, ("utility", "significance"), "Table 1 of all datasets",
-        "Mean utility and mean P by retriever, ordering, k and reference grade. One LaTeX table has all datasets for a "
-        "generator and scorer.",
+        "Mean utility and mean P by retriever, ordering, k and reference grade: one LaTeX table per generator and "
+        "scorer, with all datasets.",
         files={
             "tex": "ragrelay.report.latex:table1_latex", "p.tex": "ragrelay.report.latex:p_latex",
             "unseen.tex": "ragrelay.report.latex:unseen_table1_latex",
@@ -277,7 +278,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean utility against k: a line per retriever, a panel per ordering and reference grade. Bars are 95% "
         "intervals over queries.",
         "There is a panel per ordering and reference grade. Bars are 95% intervals over queries; retrievers are "
-        "shifted slightly around their k.",
+        "drawn slightly to the left or right of their k.",
     ),
     Figure(
         "distribution", SECTION, "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
@@ -291,7 +292,7 @@ OUTPUTS: tuple[Output, ...] = (
         "correlation", SECTION, ("correlation",),
         "Correlation between the context’s measure and utility over queries, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b between each measure and utility over queries, with 95% "
-        "intervals, n and p-values, or the reason why a correlation is missing.",
+        "intervals, n and p-values, or the reason why there is no correlation.",
         "relayed", "ragrelay.report.transmission_tables:correlation_table",
         {"csv": "ragrelay.report.transmission_tables:wide_correlation",
          "tex": "ragrelay.report.latex_long:correlation_latex",
@@ -311,7 +312,8 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "scatter", DEPTH, "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(Figure 4 of {PAPER} has k = 5)",
-        "The same figure at one k. The report includes k = 5, as in the paper; request the file to draw any other k.",
+        "The same figure for a single k. The report includes k = 5, as in the paper; to draw another k, request its "
+        "file.",
     ),
     Figure(
         "correlation", SECTION, "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
@@ -323,9 +325,9 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "differences", SECTION, ("differences",),
-        "Correlations compared over the same queries; for a trend, the slope of r over k",
+        "Correlations compared over the same queries; trends are slopes of r over k",
         "Pearson's r compared between retrievers and between descending and ascending order, and its trend over k. The "
-        "intervals come from leaving out and resampling complete queries. p-values are adjusted within the families "
+        "intervals come from leaving out and resampling entire queries. p-values are adjusted within the families "
         "that the table names.",
         "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True, baseline=True,
     ),
@@ -341,8 +343,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "copying", SECTION, ("utility",),
         "How often the best reference was in the context{without}",
-        "How often the reference nearest to the answer was in its context, and utility computed on references that "
-        "weren't.",
+        "How often an answer's best-matching reference was in its context, and utility computed on references that "
+        "weren't in it.",
         "copying", "ragrelay.report.transmission_tables:copying_table",
         {"csv": "ragrelay.report.transmission_tables:copying_frame"},
         "ragrelay.report.transmission_tables:COPYING",
@@ -361,8 +363,8 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "panel", SECTION, ("panel",), "Results without each judge",
-        "The primary pair's difference in P and relay's slope: by all judges of a panel, with each judge left out, and "
-        "by the left-out judge alone.",
+        "The primary pair's difference in P and relay's slope: with all judges of a panel, with each judge left out, "
+        "and with the left-out judge alone.",
         "panel", "ragrelay.report.panel_page:panel_table",
     ),
     Table(
@@ -370,7 +372,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Cohen's kappa between the yes and no judgements of each pair of judges, with 95% intervals over queries; "
         "Spearman's rho between their scores; and their mean scores.",
         "panel", "ragrelay.report.panel_page:agreement_table",
-        note="A score of 0.5 or more counts as yes. κ and ρ are over answers; κ’s interval is over queries.",
+        note="A score of 0.5 or more counts as yes. κ and ρ are computed over answers, the interval of κ over queries.",
     ),
     Table(
         "judge_checks", SECTION, ("judge_checks",), "The judge’s position and length bias",
@@ -378,12 +380,12 @@ OUTPUTS: tuple[Output, ...] = (
         "question are swapped or if answers are padded, with 95% intervals over queries; and Spearman's rho between "
         "score and length.",
         "judge", "ragrelay.report.display.judge_checks:judge_checks_table",
-        note="p-values test a mean change of 0 and are adjusted over this table’s checks. Other word: the share of "
-             "judgements whose likeliest word differs after the change.",
+        note="p-values test whether the mean change is 0 and are adjusted for the number of checks in this table. "
+             "“other word” is the share of judgements whose likeliest word differs after the change.",
     ),
     Table(
-        "lengths", SECTION, ("lengths",), "Answers: length in tokens, and how they end",
-        "The answers' length in tokens, and how they end, per cell.",
+        "lengths", SECTION, ("lengths",), "Answers: length in tokens and how they end",
+        "How long the answers are in tokens and how they end, per cell.",
         "answers", "ragrelay.report.answer_tables:length_table", limited=True,
     ),
     Figure(
@@ -405,8 +407,8 @@ OUTPUTS: tuple[Output, ...] = (
         "queries whose context has none, with 95% intervals, in a panel per ordering. A query with several relevant "
         "passages counts at each of their positions.",
         "The positions are those of relevant passages in the prompt (1 is the first); “none” means that the context "
-        "has no relevant passage. A query with several counts at each of their positions, unless you choose exactly "
-        "one. Bars are 95% intervals.",
+        "has no relevant passage. A query with several relevant passages counts at each of their positions, unless you "
+        "choose “exactly one”. Bars are 95% intervals.",
     ),
     Table(
         "positions", SECTION, ("positions",), "Utility by the position of the relevant passage",
@@ -416,8 +418,8 @@ OUTPUTS: tuple[Output, ...] = (
         "spread", SECTION, "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
         "Variation in P between seeds: the median and quartiles over queries of the standard deviation of a query's P "
         "over seeds, against k.",
-        "The standard deviation of a query’s P over seeds, as median and quartiles over queries. At 0, every seed gave "
-        "an equally good answer.",
+        "The standard deviation of a query’s P over seeds, as median and quartiles over queries. At 0, all seeds gave "
+        "equally good answers.",
     ),
     Table(
         "spread", SECTION, ("spread",), "Spread from seed to seed",
@@ -433,22 +435,22 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "cost", SECTION, "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
         "Tokens in prompts (computed, or served from the prefix cache) and answers, and device time, by retriever and "
-        "k: the answers' cost at the time they were generated, in whichever run.",
+        "k: what the answers cost when they were generated, in whichever run.",
         "Tokens are counted over the distinct answers of all orderings and seeds. From the darkest to the palest "
         "shade: prompt tokens computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds "
-        "exclude the engine’s start and are spread evenly over its answers, so only the answers differ between "
-        "retrievers.",
+        "exclude the engine’s start and are divided evenly among its answers, so they differ between retrievers only "
+        "in the number of answers.",
     ),
     Table(
         "cost", SECTION, ("cost",), "Cost of the answers when they were generated",
-        "Tokens in prompts and answers, and device time, by retriever and k: the answers' cost at the time they were "
+        "Tokens in prompts and answers, and device time, by retriever and k: what the answers cost when they were "
         "generated, in whichever run.",
         "answers", "ragrelay.report.answer_tables:cost_table",
     ),
     Table(
-        "cells", SECTION, ("utility",), "Every cell, with each reference set",
+        "cells", SECTION, ("utility",), "Every cell with each reference set",
         "Mean P, mean utility and mean retrieval measures of each cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""All outputs, in the page's order."""

@@ -1,4 +1,4 @@
-"""Render the page of a study: its sections, the parts of annexes, queries and origin."""
+"""Render a study's page: its sections, the annexes' parts, queries and origin."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -26,13 +26,13 @@ TEMPLATE = FOLDER / "page.html.j2"
 QUESTION = "Is relevance relayed from the retriever to the answer?"
 
 DEFENCE = ("tests",)
-"""Parts of a section that are inside its fold *How do we know?*."""
+"""Parts of a section that go inside its fold *How do we know?*."""
 
 MOST_DOUBTS = 3
-"""Doubts about the data above the answers; others follow the first table."""
+"""The maximum number of doubts about the data above the answers; the others follow the first table."""
 MOST_POINTS = 18_000
 MOST_ROWS = 9_000
-"""Scatter plot points and long tables' rows, divided among the page's sections: it stays below 10 MB."""
+"""Limits for scatter plots' points and long tables' rows, divided among the sections to keep the page below 10 MB."""
 
 
 def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
@@ -67,7 +67,7 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:
-    """Return the parts of this page that the study's other pages link to."""
+    """Return the parts of this page to which the study's other pages link."""
     links = {
         "main": ("Report", True),
         "explorer": ("Queries", study.explorer),
@@ -78,7 +78,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
-    """Return the annexes' template variables, their templates, and their sentences for the top of the page."""
+    """Return the annexes' template variables, templates, and sentences for the top of the page."""
     values: dict[str, Any] = {
         name: [] for name in ("annex_templates", "annex_openings", "annex_warnings", "annex_answers")
     }
@@ -94,7 +94,7 @@ def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
 
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
-    """Put the sections of the primary comparison's scorer first, with their explorer data."""
+    """Move the sections of the primary comparison's scorer to the front, with their explorer data."""
     later = [section.primary is not None and section.primary.scorer != section.scorer for section in study.sections]
     order = sorted(range(len(later)), key=later.__getitem__)
     folders = [study.explorer[place] for place in order] if study.explorer else []
@@ -134,7 +134,7 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
 
 
 def _over_all(study: ReportedStudy, page: Page) -> dict[str, Any] | None:
-    """Return the answers over all generators and datasets, with their table; None if there is one of each."""
+    """Return the answers over all generators and datasets with their table; None if there is only one of each."""
     if study.pooled is None:
         return None
     outputs = [output for output in OUTPUTS if output.of == "study"]

@@ -15,23 +15,23 @@ from ragrelay.report.facts import TableRow
 from ragrelay.report.outputs import RESULT_TABLES
 
 ALL_JUDGES = "none"
-"""The value in the left-out judge's column if no judge is left out."""
+"""Shown as the left-out judge if there is none."""
 KEY = ("question", "adjusted", "without")
 
 
 def panel_table(section: Section) -> Table:
-    """Show the primary pair's difference and relay's slopes, by all judges and without each."""
+    """Show the primary pair's difference and relay's slopes, with all judges and with each judge left out."""
     return table_of(
         section["panel"], name("question"), yes_no("adjusted", "adjusted"),
         textual("judge left out", lambda row: row["without"] or ALL_JUDGES), name("verdict"),
-        numeric("difference of P, or P per 0.1", lambda row: row, _estimate),
-        numeric("by this judge alone", lambda row: row["alone"] and row["alone"] / _per(row)),
+        numeric("difference in P, or P per 0.1", lambda row: row, _estimate),
+        numeric("with this judge alone", lambda row: row["alone"] and row["alone"] / _per(row)),
         numeric("queries", "n", count), textual("remark", "reason"),
     )  # fmt: skip
 
 
 def agreement_table(section: Section) -> Table:
-    """Show how well judges agree, a row per pair."""
+    """Show how well each pair of judges agrees."""
     return table_of(
         section["panel_agreement"], textual("judge", "judge"), textual("other judge", "other_judge"),
         between("κ of yes and no", "kappa", 2), numeric("ρ", "rho", number, 2),
@@ -50,29 +50,30 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def panel_finding(section: Section) -> str:
-    """Say whether the primary pair's verdict depends on a judge; empty if the scorer is no panel."""
+    """Say whether the primary pair's verdict depends on one judge; empty if the scorer isn't a panel."""
     if not (rows := _of_pair(section)):
         return ""
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)
-    between = f"without one of the judges, {pair['retriever']} − {pair['against_retriever']} is {_range(rows)}"
+    names = f"{pair['retriever']} − {pair['against_retriever']}"
+    between = f"leaving out one judge gives a difference in P ({names}) of {_range(rows)}"
     if pair["verdict"] in (UNDECIDED, TOO_FEW):
         head, _, why = str(pair["remark"] or "").partition(": ")
         depends = head == DEPENDS.partition(":")[0]
-        return f"It does: {why}; {between}" if depends else f"Undecided by all judges; {between}"
-    return f"It does not: {pair['verdict']} by all judges and without each of them; {between}"
+        return f"It does: {why}; {between}" if depends else f"Undecided with all judges; {between}"
+    return f"It does not: {pair['verdict']} with all judges and with any judge left out; {between}"
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Name the judges, and say how far the primary pair's difference changes without a judge."""
+    """Name the judges, and give the range of the primary pair's difference when a judge is left out."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]
-    text = f"P is the mean of {judges}. Without one of these judges, the difference in P is {_range(rows)}."
+    text = f"P is the mean over the judges {judges}. Leaving out one judge gives a difference in P of {_range(rows)}."
     return [Warned("Panel of judges", text, tuple(TableRow(table, section.keys, row, KEY) for row in rows))]
 
 
 def _of_pair(section: Section) -> list[dict[str, Any]]:
-    """Return the primary pair's rows without each judge."""
+    """Return the primary pair's rows in which a judge is left out."""
     if "panel" not in section.tables:
         return []
     rows = section["panel"].filter(question=SYSTEMS).drop_nulls(["without", "estimate"])

@@ -26,7 +26,7 @@ ROW = {"panel": pl.String, "retriever": pl.String, "place": pl.Int64, "set_by_de
 
 
 def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw mean P of every retriever and of zero-shot against k, with Student's 95% intervals over queries."""
+    """Draw the mean P of every retriever and of zero-shot against k, with Student's 95% intervals over queries."""
     panel = f"{section.lead['ordering']} order, {section.lead['references']} references"
     rows = [
         {"panel": panel, "retriever": name, "place": mean.k, "set_by_design": name not in section.rankings} | vars(mean)
@@ -36,10 +36,10 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering.
+    """Draw mean P against the number of relevant passages in the context: one line per k, one panel per ordering.
 
-    With several kinds of other passages, there is a line per kind, and a panel per ordering and k. All points in a
-    panel are over the same queries: those that have every point. If two retrievers' contexts differ only in their seed,
+    With several kinds of other passages, there is one line per kind and one panel per ordering and k. All points in a
+    panel cover the same queries: those that have every point. If two retrievers' contexts differ only in their seed,
     a query's P is the mean over both.
     """
     doses, grid = section.grid.doses, section.grid
@@ -85,7 +85,7 @@ def _lines(
     legend: str = "",
     levels: Mapping[str, float] | None = None,
 ) -> Spec:
-    """Draw lines of means with names at their ends, or a ``legend``, and the level of the zero-shot answers.
+    """Draw lines of means, with names at their ends or a ``legend``, and the zero-shot level.
 
     ``levels``: the zero-shot level, keyed by panel; by default the level over all queries.
     """
@@ -129,10 +129,10 @@ def _lines(
 
 
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
-    """Draw each query's difference in P between two rankings against that in the measure, with relay.csv's slope.
+    """Draw each query's difference in P between two rankings against its difference in the measure, with relay's slope.
 
-    There is a panel per pair, the primary one first. The line goes through the means over the queries whose contexts
-    differ; queries for which both differences are 0 are not drawn. Page readers choose k; a file shows the primary
+    There is one panel per pair, the primary pair first. The line goes through the means over the queries whose contexts
+    differ; queries for which both differences are 0 aren't drawn. Page readers choose k; a file shows the primary
     comparison's k, and ``limit`` is its width.
     """
     ordering, k, references, measure = section.lead.values()

@@ -19,7 +19,7 @@ from ragrelay.report.verdict_sentences import not_compared
 COUNTING = ("gain", "systems", "relayed")
 """Parts whose headings count verdicts."""
 RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]: "cannot be tested"}
-"""Replaces answers on relay in headings."""
+"""Replaces answers about relay in headings."""
 
 
 def counted_where(section: Section) -> str:

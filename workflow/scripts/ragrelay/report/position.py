@@ -10,10 +10,10 @@ from ragrelay.report.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility by position of a relevant passage, a line per retriever, a panel per ordering.
+    """Draw mean utility by position of a relevant passage: one line per retriever, one panel per ordering.
 
     Page readers choose k, the grade, and whether the context may have other relevant passages; a file shows the largest
-    k at the first grade, with any number of them.
+    k and the first grade, with any number of relevant passages.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]

@@ -1,4 +1,4 @@
-"""Gather every result's origin, and counts of left-out data, from the stages' receipts."""
+"""Gather the origin of every result, and counts of left-out data, from the stages' receipts."""
 
 import json
 import re
@@ -30,10 +30,10 @@ REQUESTED = {
     "requested_minutes": "asked_runtime",
     "requested_mb": "asked_mem_mb",
 }
-"""A stage's columns from report.used, with their names there."""
+"""A stage's columns that come from report.used, with their names there."""
 ENGINE = ("engine", "version", "device", "window")
 MADE_BY = re.compile(r"(?P<engine>\S+) (?P<version>\S+) on (?P<device>\S+)")
-"""An engine among the ``engines`` of a receipt."""
+"""Matches an engine among the ``engines`` of a receipt."""
 
 
 def gather_provenance(
@@ -45,7 +45,7 @@ def gather_provenance(
 ) -> dict[str, Any]:
     """Gather the report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
-    ``benchmarks`` locates Snakemake's benchmark files, which have the stages' seconds, and the requested resources.
+    ``benchmarks`` locates Snakemake's benchmark files, with each stage's seconds, and the requested resources.
     ``receipts`` are generation's receipt files, by dataset, generator, retriever and shard.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
@@ -70,7 +70,7 @@ def gather_provenance(
 
 
 def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
-    """Return a job that started an engine; if all answers were cached, the engine that made most of them."""
+    """Return a job that started an engine; if all answers were cached, the engine that generated most of them."""
     if started := next((job for job in jobs if "engine" in job), None):
         return started
     made: Counter[str] = Counter()
@@ -83,8 +83,8 @@ def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
 def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the primary ``comparisons`` (dataset, scorer, primary), a hash of them, and the study's ``first_answer``.
 
-    ``first_answer`` is a time (UTC), or None if no receipt in ``jobs`` has it. If you keep the hash with a time stamp,
-    such as in a commit, it proves that the comparisons were chosen before that time.
+    ``first_answer`` is a time (UTC), or None if no receipt in ``jobs`` has it. A hash with a time stamp, such as in a
+    commit, proves that the comparisons were chosen before that time.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -92,9 +92,9 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
 
 
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Summarise each stage (rule) with benchmark files: jobs, seconds (total), longest, cpu_seconds, memory_mib.
+    """Summarise each stage (rule) that has benchmark files: jobs, total seconds, longest, cpu_seconds, memory_mib.
 
-    Also the columns REQUESTED. Each rule has a folder with one benchmark file per job (Snakemake's columns s, max_rss
+    The columns REQUESTED follow. Each rule has a folder with one benchmark file per job (Snakemake's columns s, max_rss
     in MiB, cpu_time). Memory and CPU time are null for a job that ended within about a second. Generation also has the
     token counts from ``jobs``, its receipts; they are null if an endpoint did not count tokens. All numbers are from
     the jobs' last run, in which cached answers cost nothing.
@@ -168,7 +168,7 @@ def _version(name: str) -> str | None:
 
 def _commit(root: str) -> str | None:
     """Return the repository's commit, with ``+changes`` if the working tree differs; None outside a repository."""
-    if root == str(INSTALLED):  # it may lie inside another project's repository
+    if root == str(INSTALLED):  # the folder may lie inside another project's repository
         return None
     try:
         command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]

@@ -1,4 +1,4 @@
-"""Make the page's tables for model questions that it doesn't show elsewhere: means over each file's rows."""
+"""Build tables for the model questions that the page doesn't show elsewhere: means over each file's rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANCHOR = "questions"
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A question's table, with its ``heading``, an explanatory ``sentence``, and the pattern of its files."""
+    """A question's table with its ``heading``, an explanatory ``sentence``, and its files' path pattern."""
 
     heading: str
     sentence: str
@@ -25,7 +25,7 @@ class ShownQuestion:
 
 
 def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) -> list[ShownQuestion]:
-    """Read the tables that a study's questions have on the page.
+    """Read the tables of a study's questions that the page shows.
 
     ``declared``: heading, sentence, about, file (a pattern), and the number of its files, which are next in ``files``.
     """
@@ -39,7 +39,7 @@ def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) 
 
 
 def _means_table(pattern: str, paths: Iterable[str]) -> Table:
-    """Show a row per file: its wildcards, the number of rows, and the mean of each column of floats or booleans.
+    """Show one row per file: its wildcards, its number of rows, and the mean of each float or boolean column.
 
     Integers, such as k and seed, are keys and have no mean. Means skip nulls; *missing* counts rows with a null in any
     averaged column.

@@ -1,4 +1,4 @@
-"""Read a study's analysis files, and check that they have their declared columns."""
+"""Read a study's analysis files and check that they have their declared columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,9 +20,9 @@ from ragrelay.scoring.filed_scores import WITHOUT_SCORE
 
 File = str | Path
 PER_RETRIEVER = "retrieval"
-"""The result table with a file per retriever."""
+"""The result table with one file per retriever."""
 OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in ("bias_checks", "panels")]
-"""Result tables that only some scorers have."""
+"""The result tables that only some scorers have."""
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, object]]:
@@ -50,7 +50,7 @@ def read_study(
     left_out: File,
     pooled: File | None = None,
 ) -> ReportedStudy:
-    """Read a study's sections and origin; ``sections`` as with_files returns them. Raises as read_section."""
+    """Read a study's sections and origin; ``sections`` as returned by with_files. Raises like read_section."""
     counted = read_json(left_out)
     given = ({**one, "scored": _scored(one, counted), "unanswered": counted} for one in sections)
     return ReportedStudy(
@@ -105,7 +105,7 @@ def _scored(section: Mapping[str, object], left_out: Sequence[Mapping[str, Any]]
 
 
 def _table(path: File, columns: Columns) -> pl.DataFrame:
-    """Read a table with at least ``columns``; a CSV's columns get their declared types, since one may be all null."""
+    """Read a table with at least ``columns``; a CSV's columns get their declared types, since some may be all null."""
     if Path(path).suffix == ".parquet":
         frame = pl.read_parquet(path)
         _check(path, frame.columns, columns)

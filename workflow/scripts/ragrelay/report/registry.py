@@ -1,6 +1,6 @@
-"""All figures and tables, including the annexes', and the result tables that they are made from.
+"""List all figures and tables, including the annexes', and the result tables behind them.
 
-Jobs that draw or write only core outputs import ``report.outputs``, so they do not depend on annexes.
+Jobs that only draw or write core outputs import ``report.outputs``, so they don't depend on annexes.
 """
 
 from ragrelay.base.annex import annexes

@@ -11,14 +11,14 @@ from ragrelay.report.display.numbers import with_interval
 from ragrelay.report.display.sections import Section
 
 MOST_POINTS = 8_000
-"""The limit for a file; the page has its own."""
+"""The maximum points in a file; the page has its own limit."""
 CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
 def utilities(section: Section) -> pl.DataFrame:
-    """Return the utility of every query at the grades: retriever, ordering, k, references, qid, utility.
+    """Return every query's utility at the grades: retriever, ordering, k, references, qid, utility.
 
-    Without a baseline, P takes the place of utility.
+    Without a baseline, P replaces utility.
     """
     return (
         section.drawn("per_query")
@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Return every query with both numbers at the grades: CONTEXT, qid, measured, utility."""
+    """Return every query that has both numbers at the grades: CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)
@@ -40,7 +40,7 @@ def queries_of(section: Section) -> pl.DataFrame:
 
 
 def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute, for each context, both ends (measured, utility) of the least-squares line of utility on the measure.
+    """Compute both ends (measured, utility) of each context's least-squares line of utility on the measure.
 
     There is no line if the measure is the same for every query.
     """
@@ -65,7 +65,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def labels_of(section: Section) -> pl.DataFrame:
-    """Label each context: Pearson's r with its interval, from correlation.csv, or why there is none."""
+    """Label each context with Pearson's r and its interval from correlation.csv, or with why there is none."""
     chosen = {"coefficient": "pearson", "subset": "all", "measure": section.grid.measure}
     rows = section.drawn("correlation").filter(pl.lit(section.baseline), **chosen)
     texts = [
@@ -78,10 +78,10 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw queries as points with the least-squares line and r, a panel per ordering and retriever.
+    """Draw queries as points with the least-squares line and r, one panel per ordering and retriever.
 
-    Page readers choose k and the grade; a file shows the largest k at the first grade. With more than ``most_points``
-    points, an even sample of the queries is drawn; lines and r always use all queries.
+    Page readers choose k and the grade; a file shows the largest k and the first grade. Above ``most_points`` points,
+    an evenly spaced sample of the queries is drawn; lines and r always use all queries.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
@@ -96,7 +96,7 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
         [part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal"
     ).with_columns(charts.panel_column("retriever", "ordering"))
     crowd = points.group_by(CONTEXT).len()["len"].max()
-    page = theme == "page"  # there the reader chooses k and grade; a file says which it shows
+    page = theme == "page"  # on the page, the reader chooses k and grade; a file says which it shows
     titles = f"{grid.measure}@{'k' if page else k}", section.quantity if page else f"{section.quantity} ({grade})"
     return charts.facetted(
         fitted_points(section, theme, queries, isinstance(crowd, int) and crowd > 150, titles),
@@ -116,7 +116,7 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
 
 
 def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
-    """Return all rows, or those of every n-th query in the order of qid, so that about ``most_points`` rows remain."""
+    """Return all rows, or those of every n-th query by qid, so that about ``most_points`` rows remain."""
     if queries.height <= most_points:
         return queries
     step = math.ceil(queries.height / most_points)
@@ -128,7 +128,7 @@ def fitted_points(
 ) -> list[alt.Chart]:
     """Return layers for rows of ``kind`` query or fit (measured, utility), or label; ``titles`` are the axes'."""
     low, high = ends_of(shown["utility"])
-    room = 0.16 * (high - low)  # above the points, for the line of text with r
+    room = 0.16 * (high - low)  # space above the points for the line of text with r
     across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)
     up = alt.Scale(domain=[low, high + room], nice=False)
     x = alt.X("measured:Q", title=titles[0], scale=across, axis=alt.Axis(grid=False, tickCount=8))

@@ -1,4 +1,4 @@
-"""Sign a study's numbers: one line that names what they depend on, to paste next to a number in a paper."""
+"""Sign a study's numbers with one line that names what they depend on, to paste next to a number in a paper."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ DIGITS = 8
 
 
 def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
-    """Return the signature of a section's first table: ``key:value`` between bars, as sacreBLEU writes it.
+    """Return the signature of a section's first table: ``key:value`` pairs separated by bars, as in sacreBLEU.
 
-    Names are followed by hashes: of the dataset's queries and judgements, of the retrievers' runs and processors, of
-    the generator's fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if
-    ``provenance`` lacks one of these, except runs: contexts of imported answers have none.
+    Names are followed by hashes of the dataset's queries and judgements, the retrievers' runs and processors, the
+    generator's fingerprint, and the scorer's definition (or its scores, if they come from a file). Empty if
+    ``provenance`` lacks any of these except runs, which imported answers don't need.
     """
     config = provenance.get("config") or {}
     data = (provenance.get("data") or {}).get(dataset) or {}

@@ -1,4 +1,4 @@
-"""Hold the report's data: a study's sections (dataset x generator x scorer), its grid, and its provenance."""
+"""Hold the report's data: a study's sections (dataset x generator x scorer), grid and provenance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +14,15 @@ from ragrelay.report.questions import ShownQuestion
 
 @dataclass(frozen=True)
 class AnnexPart:
-    """A part of the page that an annex makes (base.annex.Annex)."""
+    """A part of the page that an annex adds (base.annex.Annex)."""
 
     part: Any
     """The value that ``read`` in the annex's module ``page_part`` returned."""
     module: str
-    """That module."""
+    """The module's name."""
     template: str
     link: tuple[str, str]
-    """Anchor and title in the header of the page."""
+    """The anchor and title of its link in the page's header."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class ReportedStudy:
     explorer: Sequence[Path] = ()
     """Folders of the query explorer's data, parallel to the sections, or none."""
     notices: Sequence[str] = ()
-    """Facts about its generators that readers must know."""
+    """Facts about the study's generators that readers must know."""
     doubts: Sequence[str] = ()
-    """Reasons to doubt its data, such as a run that lacks queries."""
+    """Reasons to doubt the study's data, such as a run that lacks queries."""
     parts: Sequence[AnnexPart] = ()
     """The annexes' parts, in the order of the page."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """The judges behind each scorer's scores, keyed by scorer."""
     pooled: pl.DataFrame | None = None
-    """The answers over all generators and datasets (analysis.pooled); None if there is one of each."""
+    """The answers over all generators and datasets (analysis.pooled); None if there is only one of each."""
     prompts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The parts of each generator's prompt template."""
     questions: Sequence[ShownQuestion] = ()

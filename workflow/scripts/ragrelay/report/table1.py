@@ -1,4 +1,4 @@
-"""Make the paper's Table 1: mean utility and mean P by retriever, ordering, k and reference grade, with marks."""
+"""Build the paper's Table 1: mean utility and mean P by retriever, ordering, k and reference grade, with marks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from ragrelay.report.display.numbers import number as shown_number
 from ragrelay.report.display.sections import Section
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
-"""Quantity of a cell, named as in significance.csv → its column in utility.csv."""
+"""Maps a quantity, named as in significance.csv, to its column in utility.csv."""
 COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     "ordering": CONTEXT_COLUMNS["ordering"],
@@ -30,12 +30,12 @@ COLUMNS = {
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
 UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
-"""The note for comparisons of retrievers on unseen references."""
+"""The note on comparing retrievers on unseen references."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A number of the table (null if no query has one), its marks, e.g. ``†‡``, and whether it is its column's best."""
+    """A number (null if no query has one), its marks (such as ``†‡``), and whether it is the best in its column."""
 
     value: float | None
     marks: str = ""
@@ -52,20 +52,20 @@ class Row:
     retriever: str
     ordering: str
     cells: dict[str, tuple[Value, ...]]
-    """Per quantity, a Value for each (grade, k) of the table's columns."""
+    """For each quantity, one Value per column (grade, k) of the table."""
 
 
 @dataclass(frozen=True)
 class Table1:
-    """The table, on all references or on unseen ones."""
+    """The table on all references or on unseen references."""
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
     zero_shot: tuple[float | None, ...]
-    """Mean P of the zero-shot answers per grade; empty for unseen grades, for which it depends on the context."""
+    """The zero-shot answers' mean P per grade; empty for unseen grades, where it depends on the context."""
     rows: tuple[Row, ...]
     legend: tuple[tuple[str, str], ...] = ()
-    """Marks that the grid can have, each with its meaning."""
+    """The marks that can occur in this grid, each with its meaning."""
 
     @property
     def has_utility(self) -> bool:
@@ -77,7 +77,7 @@ class Table1:
 
 
 def table1(section: Section, unseen: bool = False) -> Table1:
-    """Build Table 1 for ``section``, on all references or on ``unseen`` ones.
+    """Build Table 1 for ``section`` on all references or on ``unseen`` references.
 
     A cell has a mark if its row in significance.csv is ``significant``; as in the paper, ‡ is at the ascending cell.
     """
@@ -120,7 +120,7 @@ def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: b
 
 
 def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
-    """Return Table 1 in long form (COLUMNS, in table order), on all references or on ``unseen`` ones.
+    """Return Table 1 in long form (COLUMNS, in the table's order) on all or on ``unseen`` references.
 
     The zero-shot row has retriever ``zeroshot``, ordering ``none``, quantity ``p`` and k 0.
     """
@@ -141,7 +141,7 @@ unseen_table1_frame = partial(table1_frame, unseen=True)
 
 
 def _with_best(rows: Sequence[Row]) -> list[Row]:
-    """Mark the highest value of every column in ``rows``, and all values that are printed alike."""
+    """Mark the highest value of every column in ``rows``, and all values that look the same when printed."""
     highest: dict[tuple[str, int], float] = {}
     for row in rows:
         for quantity, cells in row.cells.items():

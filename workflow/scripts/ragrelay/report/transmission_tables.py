@@ -1,4 +1,4 @@
-"""Make the page's tables of utility, its correlation with the context's measures, and the tests behind the marks."""
+"""Build the page's tables of utility, its correlation with the context's measures, and the tests behind the marks."""
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
 
 WIDE = ("value", "low", "high", "p_value", "p_holm")
 DECIDED = ("p_permutation", "p_permutation_holm", "verdict")
-"""Columns of each coefficient, and extra columns of the one with a verdict."""
+"""The columns of each coefficient, and the extra columns of the coefficient with a verdict."""
 WIDE_CORRELATION = {
     **CELL_COLUMNS,
     "measure": CORRELATION["measure"],
@@ -41,7 +41,7 @@ WIDE_CORRELATION = {
     **{name: CORRELATION[name] for name in DECIDED},
     **{name: CORRELATION[name] for name in ("n", "n_null", "reason")},
 }
-"""Columns of ``wide_correlation``."""
+"""The columns of ``wide_correlation``."""
 SEEN = ("n", "mean_utility", "low", "high")
 COPYING = {
     **CELL_COLUMNS,
@@ -49,13 +49,13 @@ COPYING = {
     **{name: UTILITY[name] for name in SEEN},
     **{f"unseen_{name}": UTILITY[name]._replace(about=f"on unseen references: {UTILITY[name].about}") for name in SEEN},
 }
-"""Columns of ``copying_frame``."""
+"""The columns of ``copying_frame``."""
 
 
 def wide_correlation(section: Section) -> pl.DataFrame:
-    """Put a cell's three coefficients from correlation.csv in one row: columns WIDE_CORRELATION.
+    """Combine a cell's three coefficients from correlation.csv in one row: columns WIDE_CORRELATION.
 
-    The reason is the first that a coefficient has.
+    The reason is the first one that any coefficient has.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -103,7 +103,7 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show every cell of utility.csv: the grades and their unseen companions."""
+    """Show every cell of utility.csv, for the grades and their unseen companions."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
         frame, *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return how often each context held the best reference, and utility without such references: COPYING."""
+    """Return how often contexts held the best-matching reference, and utility on unseen references: COPYING."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

@@ -1,4 +1,4 @@
-"""Sum jobs' time, memory and GPU-hours from Snakemake's benchmarks, next to the requested and planned amounts."""
+"""Sum the jobs' time, memory and GPU-hours from Snakemake's benchmarks, next to requested and planned amounts."""
 
 import csv
 import math
@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.base.display.printed_tables import printed
 
 TIME_MARGIN, MEMORY_MARGIN = 1.5, 1.3
-"""The proposed profile's factors for the longest job's time and the largest job's memory."""
+"""The factors by which the proposed profile exceeds the longest job's time and the largest job's memory."""
 LEAST_MINUTES, LEAST_MB = 10, 2000
 SHOWN = {
     "gpu_hours": "GPU-hours",
@@ -22,7 +22,7 @@ SHOWN = {
     "memory": "memory (MB)",
     "asked_mem_mb": "requested (MB)",
 }
-"""Headings of columns. Columns without a value are left out."""
+"""The columns' headings. Columns without a value are left out."""
 TYPES = {
     **dict.fromkeys(("gpu_hours", "planned"), pl.Float64),
     **dict.fromkeys(("asked_runtime", "memory", "asked_mem_mb"), pl.Int64),
@@ -34,24 +34,24 @@ class Benchmarks:
     """The location of a study's benchmarks, and the resources that its jobs request."""
 
     folder: str
-    """Folder of the benchmark files, with a folder per rule."""
+    """The folder of the benchmark files, with one folder per rule."""
     plan: str = ""
     """The last plan's table."""
     asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By rule: `runtime` (minutes) and `mem_mb` of a job's first attempt, if the profile sets them."""
+    """`runtime` (minutes) and `mem_mb` of a job's first attempt, by rule, if the profile sets them."""
     gpus: Mapping[str, int] = field(default_factory=dict)
     """GPUs of jobs with an engine, by the path below ``folder`` of the benchmark file, or of a folder above it."""
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """Return a row per rule that has benchmarks. Only each job's last run counts.
+    """Return one row per rule that has benchmarks. Only each job's last run counts.
 
     - jobs, hours: number of jobs, and their total time
     - gpu_hours: total time × GPUs, for rules with an engine; planned: the last plan's estimate
-    - asked_runtime, asked_mem_mb: minutes and MB that the profile gives a job
+    - asked_runtime, asked_mem_mb: minutes and MB that the profile requests for a job
     - longest: minutes of the longest job
-    - memory: largest resident memory of a job in MB; null if no job ran long enough to be measured
-    - runtime, mem_mb: minutes and MB to request, with the margins, rounded up to tens and hundreds
+    - memory: the largest resident memory of a job in MB; null if no job ran long enough to be measured
+    - runtime, mem_mb: minutes and MB to request, including the margins, rounded up to tens and hundreds
     """
     folder, planned = Path(benchmarks.folder), _planned(Path(benchmarks.plan))
     rows: dict[str, list[_Job]] = {}
@@ -103,15 +103,15 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
 
 
 def _hours(seconds: float) -> float:
-    """Return hours to two decimals, and less than an hour to two significant digits."""
+    """Round hours to two decimals, or to two significant digits if less than one hour."""
     hours = seconds / 3600
     return round(hours, 2) if hours >= 1 else float(f"{hours:.2g}")
 
 
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
-    """Return terminal lines: the resources that jobs used, and lines for a profile; empty if no job has run.
+    """Return terminal lines: the resources that jobs used, and lines for a profile; empty if no job ran.
 
-    ``by_rule``: the counts from engine_use.used_by_rule.
+    ``by_rule``: the counts that engine_use.used_by_rule returns.
     """
     hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
     of_all = [f"GPU-hours of all attempts, including failed attempts: {', '.join(hours)}"] if hours else []

@@ -1,4 +1,4 @@
-"""Make the page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
+"""Build the page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,13 +33,13 @@ from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
 ROLES = {REFERENCE: "with the reference retriever"}
-"""Names for roles in systems.csv that the page calls differently; on the page, a *reference* is a text."""
+"""The page's names for roles in systems.csv, where they differ; on the page, a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
-"""The columns that identify a slope in relay.csv or holes.csv, besides whether it is adjusted."""
+"""The columns that, together with ``adjusted``, identify a slope in relay.csv or holes.csv."""
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show P compared with P_0 in every cell, and utility."""
+    """Compare P with P_0 in every cell, and show utility."""
     return table_of(
         section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
@@ -54,10 +54,9 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show slopes of P on the measures, per 0.1 of these, as measured and adjusted in one row.
+    """Show the slopes of P per 0.1 of each measure, as measured and adjusted in one row.
 
-    If rows are dropped, the rows for all rankings stay. With two rankings, the only pair is all of them, and has one
-    row.
+    If rows are dropped, those for all rankings stay. Two rankings form a single pair, so they have one row.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()
@@ -72,7 +71,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
-    """Put each slope's adjusted row next to the other row, as columns whose names end in ``_adjusted``."""
+    """Join each slope's adjusted row to its unadjusted row, as columns whose names end in ``_adjusted``."""
     keys = [key for key in KEYS_OF_SLOPE if key in frame.columns]
     measured = frame.filter(pl.col("adjusted").not_() | pl.col("adjusted").is_null())
     others = frame.filter("adjusted").drop("adjusted", *(name for name in STUDY_PART if name not in keys), strict=False)
@@ -82,7 +81,7 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show differences of mean P; the primary pair first, then pairs with the reference retriever."""
+    """Show differences in mean P: first the primary pair, then pairs with the reference retriever."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
@@ -100,14 +99,14 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
             at_equal = with_interval(*(row[f"equal_length_{end}"] for end in ("difference", "low", "high")))
             rows.append([AT_EQUAL_LENGTH, *pair, "", at_equal, "95%", "", "", "", row["equal_length_reason"] or ""])
     columns = [Column("role", filtered=True), *OF_CELL, Column("against", filtered=True),
-               Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
+               Column("verdict", filtered=True), Column("difference in P", True), Column("level", True),
                Column("p, corrected", True), Column("pairs corrected for", True), Column("n", True),
                Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show slopes over all rankings, per 0.1 of the measure, by labelling of the unjudged passages."""
+    """Show the slopes over all rankings, per 0.1 of the measure, for each labelling of the unjudged passages."""
     return table_of(
         beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
@@ -119,7 +118,7 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def _slopes() -> list[Column]:
-    """Return the columns of slopes, their verdicts and p-values, as measured and adjusted."""
+    """Return the columns for slopes, verdicts and p-values, as measured and adjusted."""
     return [
         name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
         numeric("p", "p_value", p_value), name("verdict, adjusted", "verdict_adjusted"),
@@ -150,12 +149,12 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Show the answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
+    """Show the answers over all generators, per dataset, scorer and question; then those for all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),
         yes_no("adjusted", "adjusted", filtered=False), name("verdict"),
-        numeric("difference of P, or P per 0.1", lambda row: row, _estimate), numeric("p", "p_value", p_value),
+        numeric("difference in P, or P per 0.1", lambda row: row, _estimate), numeric("p", "p_value", p_value),
         numeric("τ", lambda row: row["tau"] and row["tau"] / (10 if row["question"] == RELAY else 1)),
         numeric("queries", "n", count), REMARK,
     )  # fmt: skip
@@ -168,13 +167,13 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def slope_with_interval(row: Mapping[str, Any]) -> str:
-    """Write the slope of a row of relay.csv with its interval, per 0.1 of the measure."""
+    """Write a slope from relay.csv with its interval, per 0.1 of the measure."""
     slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
     return with_interval(slope, low, high)
 
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show repeated-measures correlations of the measures with P."""
+    """Show the repeated-measures correlations between the measures and P."""
     return table_of(
         section["within"],
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
@@ -184,11 +183,11 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show P compared with the reference retriever's in the same cell."""
+    """Compare P with the reference retriever's P in the same cell."""
     return table_of(
         section.rows("equivalence"),
         *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
-        between("difference of P", "mean_difference", ends=("verdict_low", "verdict_high")),
+        between("difference in P", "mean_difference", ends=("verdict_low", "verdict_high")),
         numeric("margin", "margin", number, 2), numeric("p, equivalent", "p_value", p_value),
         numeric("Holm", "p_holm", p_value), numeric("p, not worse", "p_not_worse", p_value),
         numeric("Holm", "p_not_worse_holm", p_value), REMARK, most=most_rows, later=pl.col("verdict") == UNDECIDED,
@@ -196,7 +195,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the dependence of utility on P_0."""
+    """Show how utility depends on P_0."""
     known = {"r of P₀ and U": "r_p0_utility", "r of P, given P₀": "partial_r", "ρ of P, given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),

@@ -1,4 +1,4 @@
-"""Write charts as SVG, PNG and PDF files, without a network and with the same bytes each time."""
+"""Write charts as SVG, PNG and PDF files, offline and with identical bytes each time."""
 
 import re
 from base64 import b64encode
@@ -34,7 +34,7 @@ def draw(spec: Spec, *paths: Path) -> None:
 
 @cache
 def _face() -> str:
-    """Return the CSS that embeds the figures' font, so that every viewer draws text with it."""
+    """Return CSS that embeds the figures' font, so that every viewer uses it."""
     [font] = FONTS.glob("*.ttf")
     data = b64encode(font.read_bytes()).decode()
     return f"@font-face {{ font-family: 'Figure Sans'; src: url(data:font/ttf;base64,{data}); }}"
@@ -50,7 +50,7 @@ def _sized(svg: str, points: int | None) -> str:
 def _ordered(pdf: bytes) -> bytes:
     """Sort the entries in the resource dictionaries of ``pdf``, which vl-convert writes in random order.
 
-    Only whole entries move, so every object stays at its offset.
+    Entries are moved as a unit, so every object keeps its offset.
     """
     return re.sub(
         rb"(<<\n)((?: +/\w+ \d+ 0 R\n)+)( +>>)",

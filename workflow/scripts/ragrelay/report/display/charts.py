@@ -1,4 +1,4 @@
-"""Build charts: scales that give each retriever its look, panels, and two themes.
+"""Build charts: panels, two themes, and scales that give each retriever its look.
 
 A chart is an Altair chart turned into a Vega-Lite specification (a dict). The theme ``page`` draws text and axes in the
 page's text colour (``currentColor`` on a transparent background, so that light, dark and print follow the page's CSS);
@@ -33,13 +33,13 @@ class Choice(NamedTuple):
     label: str
     options: Sequence[Any]
     chosen: Any
-    """The option that is chosen at first."""
+    """The option that is initially chosen."""
     words: Mapping[Any, str] = {}
-    """What to display instead of an option."""
+    """Labels to display instead of the options."""
 
 
 class Panels(NamedTuple):
-    """The names of panels in order, the number of panels side by side, and the size of each."""
+    """The panels' names in order, how many stand side by side, and the size of each."""
 
     names: Sequence[str]
     columns: int
@@ -57,7 +57,7 @@ def panel_column(first: str, second: str) -> pl.Expr:
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Compute ``x``: ``column`` (one of ``places``) shifted slightly to the left or right, by the retriever's index."""
+    """Compute ``x``: the value of ``column`` (one of ``places``), shifted slightly left or right by retriever."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
@@ -70,7 +70,7 @@ def columns_for(retrievers: int) -> int:
 
 
 def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, object]]:
-    """Return rows for a chart, with floats rounded to ``digits`` decimals, which keeps the page small."""
+    """Return rows for a chart, with floats rounded to ``digits`` decimals to keep the page small."""
     floats = [column for column, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
 
@@ -144,7 +144,7 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw intervals (bands or bars), lines and points from the columns x, value, low, high.
 
-    A retriever has a line for each value of the field ``line``. ``legend``: the title for the column `retriever`.
+    Each retriever has one line per value of the field ``line``. ``legend``: the title of the retrievers' legend.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -180,8 +180,8 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
 
-    ``sampled``: whether ``records`` are only a sample of the queries; the page then says so. ``points``: the width of a
-    file.
+    ``sampled``: whether ``records`` are only a sample of the queries, which the page then says. ``points``: a file's
+    width.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -1,4 +1,4 @@
-"""Hold findings as sentences, and determine on which side of zero an interval lies."""
+"""Hold findings as sentences, with the remarks that qualify them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Conclusion(NamedTuple):
     remark: str = ""
     """A sentence, or empty."""
     facts: tuple[Any, ...] = ()
-    """The rows that its numbers and words come from (report.facts: Fact, TableRow)."""
+    """The rows behind its numbers and verdicts (report.facts: Fact, TableRow)."""
 
     @property
     def sentence(self) -> str:
@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` into pieces, each with the retriever that it names, or ""."""
+        """Split ``strong`` into pieces, each paired with the retriever that it names or an empty string."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -43,7 +43,7 @@ class Conclusion(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning about how to read the answers, a line under a heading."""
+    """A warning about how to read the answers: a line of text with a heading."""
 
     head: str
     text: str
@@ -53,7 +53,7 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Sentences and limits of one part of a study; ``where`` names the cell that they are about."""
+    """The sentences and limits of one part of a study; ``where`` names the cell that they refer to."""
 
     where: str
     sentences: list[str]
@@ -61,13 +61,13 @@ class Findings:
 
 
 def would_undo(what: str) -> str:
-    """Say that ``what``, a verdict, would not survive one more query (analysis.standing)."""
+    """Say that one more query would overturn ``what``, a verdict (analysis.standing)."""
     query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
     return f"{query} would overturn {what}."
 
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
-    """Name the ``rows``, by their column ``named_by``, whose verdict does not stand or differs by Student's t alone."""
+    """Say in which ``rows`` one more query would overturn the verdict, or Student's t alone gives another verdict."""
     rows = list(rows)
     fallen = [row[named_by] for row in rows if row["stands"] is False]
     undoing = [would_undo(f"the verdict for {listing(fallen)}")] if fallen else []
@@ -75,12 +75,12 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 
 def counts(row: Mapping[str, Any]) -> str:
-    """Return the counts of a row with too few queries for a verdict; empty for other verdicts."""
+    """Return the counts of a row with too few queries for a verdict; empty for any other verdict."""
     return row["remark"] or "" if row["verdict"] == TOO_FEW else ""
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
-    """Say why a row has no verdict although Student's t alone finds one, with its ``name``; empty otherwise."""
+    """Say why a row, named ``name``, is undecided although Student's t alone isn't; empty otherwise."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
     said = f"{row['remark'][0].upper()}{row['remark'][1:]}."
@@ -88,12 +88,12 @@ def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
 
 
 def with_remark(text: str, remark: str) -> str:
-    """Add a sentence, which may be empty, to ``text``."""
+    """Append a sentence, which may be empty, to ``text``."""
     return f"{text} {remark}".rstrip()
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:
-    """Return 1 or -1 if a row's interval (low, high) lies above or below zero, 0 if it includes zero; None without."""
+    """Return 1 if a row's interval lies above zero, -1 if below, 0 if it includes zero; None if it has no interval."""
     if row["low"] is None or row["high"] is None:
         return None
     return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0

@@ -1,4 +1,4 @@
-"""Show a judge's bias by position and length on a page: a table and sentences, on answers or on passages."""
+"""Show a judge's position and length bias on a page, as a table and sentences, for answers or for passages."""
 
 from typing import NamedTuple
 
@@ -22,9 +22,9 @@ class Wording(NamedTuple):
     an: str
     plural: str
     of: str
-    """The word between it and its queries."""
+    """The preposition between it and its queries."""
     longer: str
-    """A harmless reason why length may go with the score."""
+    """A harmless reason why length may correlate with the score."""
 
 
 OF_ANSWERS = Wording("answer", "an answer", "answers", "to", "longer answers may be better")
@@ -32,12 +32,12 @@ OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages
 
 
 def judge_sentences(section: Section) -> list[str]:
-    """Write a sentence per check of a scorer; none for a scorer without checks."""
+    """Write one sentence for each check of a scorer; none if it has no checks."""
     return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
 
 
 def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
-    """Write a sentence per row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    """Write one sentence for each row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
     sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])
@@ -45,7 +45,7 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
         sample += counted(row["n_queries"], "query", "queries")
         if row["check"] == LENGTH:
             sentences.append(
-                f"Spearman’s ρ between the judge’s score and the number of words of the {words.noun} is {interval} "
+                f"Spearman’s ρ between the judge’s score and the number of words in the {words.noun} is {interval} "
                 f"({sample}). This alone shows no bias: {words.longer}."
             )
         else:
@@ -72,12 +72,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Show a row per check of a scorer."""
+    """Show one row for each check of a scorer."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """Show a row per check, with the columns ``keys`` first."""
+    """Show one row for each check, with the columns ``keys`` first."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

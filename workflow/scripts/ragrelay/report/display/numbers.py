@@ -6,7 +6,7 @@ from collections.abc import Iterable
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 MOST_DIGITS, ROUNDING = 6, 1e-9
-"""Maximum decimals of an interval, and the size below which a number counts as a rounding error of zero."""
+"""The maximum decimals of an interval, and the size below which a number counts as zero with a rounding error."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -19,20 +19,20 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -> int:
-    """Return the fewest decimals, at least ``digits``, so that no other number reads as zero or as ``apart``."""
+    """Return the fewest decimals, at least ``digits``, with which no nonzero number reads as zero or as ``apart``."""
     sizes = [abs(one) for one in numbers if one is not None and math.isfinite(one) and abs(one) > ROUNDING]
     return min(range(digits, MOST_DIGITS + 1), key=lambda few: sum(round(size, few) in (0.0, apart) for size in sizes))
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Write ``[low, high]`` with at least ``digits`` decimals (see decimals); a dash if either end is missing."""
+    """Write ``[low, high]`` with at least ``digits`` decimals (see `decimals`); a dash if an end is missing."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return MISSING
     return "[{}, {}]".format(*(number(end, decimals((low, high), digits)) for end in (low, high)))
 
 
 def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3, apart: float = 0) -> str:
-    """Write ``value [low, high]``, or only the value if there is no interval, with enough decimals."""
+    """Write ``value [low, high]`` with enough decimals; only the value if there is no interval."""
     known = interval(low, high) != MISSING
     digits = decimals((low, high) if known else (value,), digits, apart)
     return f"{number(value, digits)} {interval(low, high, digits)}" if known else number(value, digits)
@@ -63,7 +63,7 @@ def listing(words: list[str]) -> str:
 
 
 def counted(amount: int, noun: str, plural: str | None = None) -> str:
-    """Write ``1 query``, ``2 queries``: ``amount`` with ``noun`` in its right form (plural: noun + s by default)."""
+    """Write ``amount`` with ``noun`` in singular or plural (by default noun + s): ``1 query``, ``2 queries``."""
     return f"{count(amount)} {noun if amount == 1 else plural or noun + 's'}"
 
 

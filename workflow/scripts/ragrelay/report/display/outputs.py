@@ -1,4 +1,4 @@
-"""Define the entries in the report's registry, which name the functions that draw and show without importing them.
+"""Define the entries of the report's registry, which name the functions that draw and show without importing them.
 
 Functions and columns are named as ``module:name``. Rules read the entries when Snakemake starts, so this module
 imports no data or chart library.
@@ -19,7 +19,7 @@ SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
 AS_WRITTEN = "as written"
-"""The page shows all columns of the first table in a section's ``needs``, in order."""
+"""The page shows every column of the first table in ``needs``, in order."""
 
 
 class Scope(str):
@@ -28,7 +28,7 @@ class Scope(str):
     keys: tuple[str, ...]
     """The wildcards that distinguish the files of these outputs."""
     rule: str
-    """The rule that makes them; empty for `draw_figures` or `write_tables`."""
+    """The rule that creates them; empty for `draw_figures` or `write_tables`."""
 
     def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Scope":
         """Create a scope.
@@ -36,7 +36,7 @@ class Scope(str):
         Args:
             name: The scope's name.
             keys: The wildcards that distinguish its outputs' files.
-            rule: The rule that makes them; empty for `draw_figures` or `write_tables`.
+            rule: The rule that creates them; empty for `draw_figures` or `write_tables`.
 
         Returns:
             The scope.
@@ -55,14 +55,14 @@ STUDY = Scope("study", (), "write_page")
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A result file that figures and tables are made from."""
+    """A result file that figures and tables are created from."""
 
     name: str
     """The name by which figures and tables refer to it."""
     path: str
     """The path below the results, with wildcards."""
     rule: str
-    """The rule that makes it."""
+    """The rule that creates it."""
     columns: str
     """Where its columns are declared, as ``module:name`` (a mapping as in base.vocabulary.columns)."""
     about: str
@@ -90,7 +90,7 @@ class Figure:
 
     For SIZED endings it also takes the width in points."""
     needs: tuple[str, ...]
-    """Names of the result tables that it is drawn from."""
+    """The names of the result tables that it uses."""
     part: str
     """The page's part that shows it."""
     title: str
@@ -100,7 +100,7 @@ class Figure:
     note: str = ""
     """The text below the figure."""
     limited: bool = False
-    """Whether ``draw`` also takes the approximate number of records that it may draw."""
+    """Whether ``draw`` also takes the approximate maximum number of records."""
     queries: bool = False
     """Whether each point is a query."""
     baseline: bool = False
@@ -139,7 +139,7 @@ class Table:
     macro: str = "plain"
     """A macro in the page's templates."""
     limited: bool = False
-    """Whether ``show`` also takes the largest number of rows."""
+    """Whether ``show`` also takes the maximum number of rows."""
     baseline: bool = False
     only_with: ClassVar = ""
 
@@ -160,14 +160,14 @@ Output = Figure | Table
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its heading and introduction, in which placeholders such as ``{measure}`` are filled in."""
+    """A part of a page: its heading and introduction, both with placeholders such as ``{measure}``."""
 
     heading: str
     intro: str = ""
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of an output's file; ``keys`` has ``output.of.keys``."""
+    """Return the name of an output's file; ``keys`` must have ``output.of.keys``."""
     return "_".join([output.name, *(keys[key] for key in output.of.keys)]) + f".{ending}"
 
 

@@ -1,4 +1,4 @@
-"""Render a study's pages: each is one HTML file with its styles, scripts, charts and tables, under a common header."""
+"""Render a study's pages, each an HTML file with its styles, scripts, charts and tables under a shared header."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from ragrelay.report.display.templates import FOLDER, bundle, environment, insid
 
 STYLES = ("page.css", "lead.css", "explorer.css", "toolbox.css", "print.css")
 SCRIPTS = ("toolbox.js", "tables.js", "lead.js", "charts.js", "saving.js", "explorer.js")
-SAMPLED = "The figure shows an evenly drawn sample of the queries; statistics cover all queries."
+SAMPLED = "The figure shows an evenly spaced sample of the queries; statistics use all queries."
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Page:
 
     @property
     def title(self) -> str:
-        """The page's title: its first answer in short, the study and ragrelay."""
+        """The page's title: the first answer without its numbers, the study's name and ragrelay."""
         return " – ".join([*(answer.strong for answer in self.answers[:1]), self.study, "ragrelay"])
 
     def parts(
@@ -56,16 +56,16 @@ class Page:
         words: Mapping[str, str] | None = None,
         of_queries: str = "",
     ) -> list[dict[str, Any]]:
-        """Draw parts of the page, and add their charts to ``charts`` (see page_parts).
+        """Draw parts of the page and add their charts to ``charts`` (see page_parts).
 
         Args:
             shown: The data that figures and tables show.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            anchor: The beginning of all anchors.
-            most: For each type, Figure or Table, how many records (approximately) or rows a limited output may show.
+            anchor: The prefix of all anchors.
+            most: The limits for limited outputs, keyed by type: records (approximately) for Figure, rows for Table.
             words: Values for placeholders in headings, titles and notes.
-            of_queries: A sentence to add to the notes of figures whose points are queries.
+            of_queries: A sentence added to the notes of figures whose points are queries.
 
         Returns:
             Values for the template's macro ``parts``: anchor, heading, introduction and items for each part that has
@@ -86,13 +86,13 @@ class Page:
         """Draw the same parts for each of several studies.
 
         Args:
-            name: The beginning of all anchors.
+            name: The prefix of all anchors.
             studies: The data for each study, with a ``title``.
             answer: Returns a study's answer.
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: The studies' tables share a sixth of this number of rows equally.
+            most_rows: A sixth of this number of rows is divided equally among the studies' tables.
 
         Returns:
             Values for an annex's template, for each study: anchor, where (its title), answer, sentences, parts.
@@ -115,7 +115,7 @@ class Page:
         All data is escaped: by Jinja in text, by ``script_json`` in scripts.
 
         Args:
-            template: The template's file, a block in ``base.html.j2``.
+            template: The file of the template, which extends ``base.html.j2``.
             **shown: The template's variables.
 
         Returns:

@@ -1,4 +1,4 @@
-"""List a study's pages in a script that each page's header reads, because pages are made at different times."""
+"""List a study's pages in a script that each page's header reads, because pages are written at different times."""
 
 import re
 from html import unescape

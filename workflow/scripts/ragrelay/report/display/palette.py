@@ -17,7 +17,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 @dataclass(frozen=True)
 class Look:
-    """How a retriever's line and points are drawn: a hex colour, a dash pattern in pixels, a Vega symbol."""
+    """How a retriever's line and points are drawn: hex colour, dash pattern in pixels, and Vega symbol."""
 
     colour: str
     dash: tuple[int, ...]
@@ -27,8 +27,8 @@ class Look:
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
     """Return a look for each of ``retrievers``, which depends only on their order.
 
-    ``rel`` is green and ``nrel`` grey; the others take the remaining colours in order, and start again when these run
-    out. Dash and shape, which repeat with other periods, still distinguish them.
+    ``rel`` is green and ``nrel`` grey; the others take the remaining colours in order and start over when these run
+    out. Dashes and shapes, which repeat with different periods, still distinguish them.
     """
     kept = {retriever: KEPT[retriever] for retriever in retrievers if retriever in KEPT}
     free = [colour for colour in COLOURS if colour not in kept.values()]

@@ -1,10 +1,10 @@
-"""Write JSON that is safe inside a script, also in HTML."""
+"""Write JSON that is safe inside a script, including in HTML."""
 
 import json
 
 
 def script_json(value: object) -> str:
-    """Return JSON without ``<``, so that no text can end a script element, and without JavaScript's line separators.
+    """Return JSON without ``<``, which could end a script element, and without JavaScript's line separators.
 
     Raises ValueError for a number that JSON doesn't have, such as NaN.
     """

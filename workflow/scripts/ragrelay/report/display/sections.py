@@ -1,4 +1,4 @@
-"""Hold a section of a study, dataset x generator x scorer, with the tables that its report shows."""
+"""Hold a section of a study (dataset x generator x scorer) with the tables that its report shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 class Dose(NamedTuple):
-    """The design of a retriever's contexts: a number of relevant passages, and one kind of other passages."""
+    """The design of a retriever's contexts: the number of relevant passages, and the kind of the others."""
 
     relevant: int
     others: str
@@ -21,7 +21,7 @@ class Dose(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid's names in the order of the configuration."""
+    """The grid's names, in the configuration's order."""
 
     retrievers: tuple[str, ...]
     orderings: tuple[str, ...]
@@ -32,7 +32,7 @@ class Grid:
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Kinds of retrievers, if known."""
     doses: Mapping[str, Dose] = field(default_factory=dict)
-    """The dose of each retriever that sets the number of relevant passages in its contexts."""
+    """The dose of each retriever that fixes the number of relevant passages in its contexts."""
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
@@ -49,7 +49,7 @@ class Grid:
 
     @property
     def drawn(self) -> tuple[str, ...]:
-        """Return the orderings that figures show: without permutations (many, with one k each) if there are others."""
+        """Return the orderings that figures show; permutations (many, with one k each) only if there are no others."""
         return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
 
     @property
@@ -97,7 +97,7 @@ class Section:
 
     @property
     def lead(self) -> dict[str, Any]:
-        """Return ordering, k, references and measure of the page's first answers: the primary comparison's."""
+        """Return the primary comparison's ordering, k, references and measure, which the page's first answers use."""
         if self.primary is None:
             where = (self.grid.orderings[0], max(self.grid.k), self.grades[0], self.grid.measure)
         else:
@@ -112,7 +112,7 @@ class Section:
 
     @property
     def rankings(self) -> tuple[str, ...]:
-        """Return the retrievers that do not use the judgements: no oracles, no doses."""
+        """Return the retrievers that don't use the judgements, so neither oracles nor doses."""
         kinds = self.grid.kinds
         return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
 
@@ -123,7 +123,7 @@ class Section:
 
     @property
     def baseline(self) -> bool:
-        """Return whether there are answers without context, and so P_0, gain and utility."""
+        """Return whether there are answers without context, which P_0, gain and utility need."""
         return bool(self["per_query"]["p0"].count())
 
     @property
@@ -137,19 +137,19 @@ class Section:
 
     @property
     def looks(self) -> dict[str, Look]:
-        """Return each retriever's look; those of the primary pair differ, however many retrievers there are."""
+        """Return each retriever's look; the primary pair's looks differ, however many retrievers there are."""
         pair = (self.primary.reference, self.primary.retriever) if self.primary else ()
         by_name = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
         return {name: by_name[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
-        """Return the rows of a table that figures show: the grid's retrievers, its drawn orderings and the grades."""
+        """Return the rows of a table that figures show: those for the grid's retrievers, drawn orderings and grades."""
         frame = self[name]
         shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """Return a table as written to files: in grid order if its rows are cells with references."""
+        """Return a table as it is written to files: in the grid's order if its rows are cells with references."""
         frame = self[name]
         return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
 

@@ -13,16 +13,16 @@ from ragrelay.base.vocabulary.columns import Columns, read_table
 
 @dataclass(frozen=True)
 class ShownTables:
-    """The tables for one unit; subclasses name their ``COLUMNS`` and define what the page derives from them."""
+    """The tables of one unit; subclasses declare their ``COLUMNS`` and what the page derives from them."""
 
     COLUMNS: ClassVar[Mapping[str, Columns]]
-    """Columns by the name of the result table; the first has a file for every unit."""
+    """The columns of each result table, by its name; the first table has a file for every unit."""
 
     keys: Mapping[str, str]
     """The wildcards of the tables' paths."""
     tables: Mapping[str, pl.DataFrame]
     params: Any = None
-    """Plain values that the annex's rules give (base.annex.Annex.page_params)."""
+    """Plain values from the annex's rules (base.annex.Annex.page_params)."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]

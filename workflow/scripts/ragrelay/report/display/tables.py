@@ -1,4 +1,4 @@
-"""Build the pages' plain tables: text cells, and columns that readers may sort and filter by."""
+"""Build the pages' plain tables: text cells in columns that readers can sort and filter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class Column:
     filtered: bool = False
     """Whether readers may filter by it."""
     chosen: str = ""
-    """The value that it is filtered by at first, if any."""
+    """The value that it is initially filtered by, if any."""
     text: Callable[[Row], str] = lambda row: ""
     """Returns the text of a row's cell."""
 
@@ -34,9 +34,9 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     left: int = 0
-    """How many more rows the CSV file has than the page."""
+    """How many rows the CSV file has beyond those on the page."""
     title: str = ""
-    """Empty for a registered table, whose entry has the title."""
+    """Empty for a registered table: its entry has the title."""
 
 
 def filled(table: Table) -> Table:
@@ -47,7 +47,7 @@ def filled(table: Table) -> Table:
 
 
 def records_table(title: str, records: Sequence[Mapping[str, object]], first: Sequence[str] = ()) -> Table:
-    """Build a table from JSON-like records, with columns as they first appear, but ``first`` before the others."""
+    """Build a table from JSON-like records; columns are in order of appearance, except that ``first`` come first."""
     seen = list(dict.fromkeys(name for record in records for name in record))
     names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
     numeric = {
@@ -70,37 +70,37 @@ def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = No
 
 
 def name(title: str, of: str = "", chosen: str = "") -> Column:
-    """Make a column of names from ``of`` (default ``title``), by which readers may filter; missing names are empty."""
+    """Create a column of names from ``of`` (default ``title``) that readers can filter by; missing names are empty."""
     return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
 
 
 def textual(title: str, of: str | Callable[[Row], str]) -> Column:
-    """Make a column that shows each row's value as text."""
+    """Create a column that shows each row's value as text."""
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
 
 def numeric(title: str, of: str | Callable[[Row], object], shown: Callable[..., str] = number, *digits: int) -> Column:
-    """Make a column of numbers, written by ``shown`` with ``digits`` decimals."""
+    """Create a column of numbers, written by ``shown`` with ``digits`` decimals."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 
 
 def between(title: str, of: str, digits: int = 3, ends: Sequence[str] = ("low", "high")) -> Column:
-    """Make a column of numbers with the interval between ``ends``."""
+    """Create a column of numbers, each with the interval between ``ends``."""
     return Column(title, True, text=lambda row: with_interval(row[of], row[ends[0]], row[ends[1]], digits))
 
 
 def depth(title: str = "k", chosen: str = "") -> Column:
-    """Make the column of k, with ``all`` for null."""
+    """Create the column of k, with ``all`` for null."""
     return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
 
 
 def yes_no(title: str, of: str, filtered: bool = True) -> Column:
-    """Make a column of yes and no; null is empty."""
+    """Create a column of yes and no; null is empty."""
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
 LATER = pl.col("references").str.ends_with(UNSEEN)
-"""Unseen references are dropped first if the page has no room for all rows."""
+"""If the page has no room for all rows, those on unseen references are dropped first."""
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
 REMARK = textual(
@@ -109,7 +109,7 @@ REMARK = textual(
         row.get("remark") or row["reason"] or ("one more query would overturn it" if row.get("stands") is False else "")
     ),
 )
-"""Why there is no test, too few queries, or a verdict unlike Student's t; or that the verdict does not stand."""
+"""Why there is no test, too few queries or a verdict unlike Student's t, or that one more query would overturn it."""
 FROM_CACHE = numeric(
     "from the cache", lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None, share
 )

@@ -1,4 +1,4 @@
-"""Provide the pages' templates: their environment, styles and scripts, and the library that draws charts."""
+"""Provide the pages' templates: environment, styles, scripts, and the library that draws charts."""
 
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,9 @@ FOLDER = ROOT / "workflow" / "report"
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return a Jinja environment for the templates of ``folder``, of the core and of annexes.
+    """Return a Jinja environment for the templates in ``folder``, in the core and in annexes.
 
-    It escapes, and an undefined name is an error.
+    It escapes text and raises an error for undefined names.
     """
     jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, FOLDER, *template_folders()]),
@@ -30,7 +30,7 @@ def environment(folder: Path) -> jinja2.Environment:
     # ``broken`` allows line breaks after the underscores of a long name.
     # ``explained`` marks terms where the page first uses them; ``terms`` are all of these, with their meanings.
     jinja.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
-    # With a context, so that Jinja does not call it for a constant before the page is rendered.
+    # The context stops Jinja from calling it for constants before the page is rendered.
     explainer = Explainer()
     jinja.filters |= {"explained": jinja2.pass_context(lambda context, text: explainer(text))}
     jinja.globals |= {"terms": explained}
@@ -38,14 +38,14 @@ def environment(folder: Path) -> jinja2.Environment:
 
 
 def inside(folder: Path, *names: str) -> Markup:
-    """Concatenate files of this project, for inclusion in the page as they are."""
+    """Concatenate files of this project, to be included in the page verbatim."""
     return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
 
 
 @cache
 def bundle() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
-    import vl_convert  # here, as the environment of Snakemake itself may lack it
+    import vl_convert  # imported here, because Snakemake's own environment may lack it
 
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

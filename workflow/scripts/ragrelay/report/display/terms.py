@@ -1,4 +1,4 @@
-"""Explain terms where a page first uses them, with the meanings of docs/glossary.md (by tools/terms.py)."""
+"""Explain terms where a page first uses them, with the meanings from docs/glossary.md (see tools/terms.py)."""
 
 import re
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ EXPLAINED = {
     "grade": "grades?",
     "retriever": "retrievers?",
 }
-"""The glossary's words that a page explains, each with the pattern that finds it in a sentence."""
+"""The glossary words that a page explains, each with a pattern that finds it in a sentence."""
 ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 
@@ -52,13 +52,13 @@ def explained() -> list[tuple[str, str]]:
 
 
 class Explainer:
-    """Marks each term where it occurs for the first time."""
+    """Marks the first occurrence of each term."""
 
     def __init__(self) -> None:
         self.left = dict(EXPLAINED)
 
     def __call__(self, text: str) -> Markup:
-        """Escape ``text``, and put each term's first occurrence into an element with its meaning."""
+        """Escape ``text`` and wrap each term's first occurrence in an element with its meaning."""
         found = sorted(self._found(text))
         parts, end = [], 0
         for start, stop, word in found:

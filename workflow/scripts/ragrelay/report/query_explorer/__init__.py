@@ -1,1 +1,1 @@
-"""Make the query explorer's data: one file per query, with all its prompts, answers and scores."""
+"""Write the query explorer's data: one file per query, with all its prompts, answers and scores."""

@@ -101,7 +101,7 @@ def _value(qid: str, query: str, own: Frames) -> Json:
 def _blocks(
     answers: pl.DataFrame, passages: list[list[object]], places: dict[str, int], texts: dict[str, int]
 ) -> list[Json]:
-    """Return the blocks of one query. Passages and texts that no cell has are added to the arguments."""
+    """Return one query's blocks, and add passages and texts that no cell has to the arguments."""
     blocks: dict[str, dict[tuple[str, str], dict[str, Json]]] = defaultdict(lambda: defaultdict(dict))
     names = dict.fromkeys(score["references"] for scores in answers["scores"] for score in scores)
     for row in answers.iter_rows(named=True):
@@ -130,7 +130,7 @@ def _blocks(
 
 
 def _thought(row: Json, thoughts: dict[str, int]) -> list[Any]:
-    """Return what an answer has of the thought before it, if any, with its index in ``thoughts``, where it is added."""
+    """Return the fields of the thought before an answer, if any, and add the thought to ``thoughts``."""
     if row["thought"] is None:
         return []
     return [thoughts.setdefault(row["thought"], len(thoughts)), row["thought_tokens"], row["thought_end"]]

@@ -19,7 +19,7 @@ UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
 PROCESSED = {"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "docno": pl.String, "text": pl.String}
 EFFECT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "qid": pl.String,
           "docno": pl.String, "what": pl.String, "effect": pl.Float64}  # fmt: skip
-"""Columns of effects of single passages on P; ``what`` says before the value what it is."""
+"""Columns for the effects of single passages on P; ``what`` is the label shown before the value."""
 BLOCK = {
     "qid": QID,
     "block": text("title of a block below the query's contexts"),
@@ -33,13 +33,13 @@ BLOCK = {
     "scores": Column(pl.List(pl.Struct({"references": pl.String, "p": pl.Float64})),
                      "the answer's score against each reference set"),
 }  # fmt: skip
-"""Columns of blocks, in the order of the page; one row per answer."""
+"""Columns of blocks, in the page's order; one row per answer."""
 File = str | Path
 
 
 @dataclass(frozen=True)
 class ExplorerFiles:
-    """Files of one dataset x generator x scorer; mappings are by retriever."""
+    """The files of one dataset x generator x scorer; mappings are keyed by retriever."""
 
     queries: File
     references: File

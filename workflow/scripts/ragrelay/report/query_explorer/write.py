@@ -1,6 +1,6 @@
-"""Write the explorer's data: a script per query, which the page loads when the reader chooses the query.
+"""Write the explorer's data: one script per query, which the page loads when the reader chooses the query.
 
-A page opened from a disk must not fetch JSON, but may load scripts, so each file is a call of ``ragrelay.query``.
+A page opened from disk can't fetch JSON but can load scripts, so each file calls ``ragrelay.query``.
 """
 
 import shutil
@@ -16,13 +16,13 @@ from ragrelay.report.query_explorer.queries import query_values, sample_queries
 from ragrelay.report.query_explorer.reading import ExplorerFiles, read_frames
 
 MOST_QUERIES = 300
-"""A query of a large grid takes about a megabyte, so the files stay at a few hundred megabytes."""
+"""One query of a large grid takes about a megabyte, so the files take at most a few hundred megabytes."""
 AT_ONCE = 25
 INDEX = "queries.json"
 
 
 def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
-    """Write a script per query to ``folder``, and ``queries.json``: total, and queries with qid, query, file, bytes.
+    """Write one script per query to ``folder``, and ``queries.json``: total, and queries (qid, query, file, bytes).
 
     If the dataset has more than MOST_QUERIES queries, an even sample is written; ``total`` counts all.
     """
@@ -46,7 +46,7 @@ def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
 
 
 def _write(value: dict[str, Any], folder: Path) -> dict[str, object]:
-    # Use the whole hash: with a shorter one, trial could produce qids that share a file name.
+    # Use the entire hash: qids that share a shorter one, and so a file name, could be found by trial.
     name = f"{text_hash(value['qid'])}.js"
     text = f"ragrelay.query({script_json(value)});\n"
     (folder / name).write_text(text, encoding="utf-8")
