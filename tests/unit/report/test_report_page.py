@@ -56,8 +56,8 @@ def test_a_verdict_that_does_not_stand_has_a_remark_and_no_other(stands: bool, t
     undo = "A single further query with a difference of 0.25 in the other direction would overturn"
     first = text.get_element_by_id("s1-first")
     shown = {
-        "answer": undo + " this." in first.find_class("said")[0].text_content(),
-        "figure": undo + " the verdict at k" in first.find_class("tip")[0].text_content(),
+        "answer": undo + " this verdict." in first.find_class("said")[0].text_content(),
+        "figure": undo + " the verdict" in first.find_class("tip")[0].text_content(),
         "mark": "*" in first.find_class("chip")[0].text_content(),
         "table": undo + " a verdict marked *." in first.find_class("lead-table")[0].text_content(),
     }

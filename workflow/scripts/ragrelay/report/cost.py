@@ -20,7 +20,7 @@ def total(section: Section) -> dict[str, object] | None:
 
 
 def tokens_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw stacked token counts against k, one panel per retriever; panel titles give the device seconds."""
+    """Draw stacked token counts against k, a panel per retriever; panel titles give the device seconds."""
     grid = section.grid
     whole = section["cost"].filter(pl.col("k").is_null())
     seconds = dict(whole.select("retriever", "device_seconds").iter_rows())

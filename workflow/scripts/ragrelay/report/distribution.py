@@ -20,7 +20,7 @@ def boxes(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw one panel per ordering, with a column of points and a box for each retriever.
+    """Draw a panel per ordering, with a column of points and a box for each retriever.
 
     Page readers choose k and the grade; a file shows the largest k at the first grade. Boxes summarise all queries;
     above ``most_points`` points, only some queries are drawn.

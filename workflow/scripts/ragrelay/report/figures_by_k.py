@@ -20,7 +20,7 @@ WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility with intervals over queries: one line per retriever, one panel per grade and ordering."""
+    """Draw mean utility with intervals over queries: a line per retriever, a panel per grade and ordering."""
     grid = section.grid
     cells = (
         section.drawn("utility")
@@ -74,7 +74,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
 
 
 def within_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the correlation between the grid's first measure and P within queries, one line per group of retrievers.
+    """Draw the correlation between the grid's first measure and P within queries, a line per group of retrievers.
 
     Page readers choose the references, including unseen ones; a file shows the first grade.
     """
@@ -119,7 +119,7 @@ def _lines(
 
 
 def _panels(section: Section) -> charts.Panels:
-    """Return one panel per ordering and grade."""
+    """Return a panel per ordering and grade."""
     drawn, grades = section.grid.drawn, section.grades
     names = [charts.panel_name(ordering, grade) for grade in grades for ordering in drawn]
     return charts.Panels(names, len(drawn) if len(drawn) > 1 else len(grades))

@@ -38,7 +38,7 @@ def line(cells: Iterable[str]) -> str:
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
     """Write Table 1 (Tian et al., ECIR 2025) for the ``sections`` of one generator and scorer, stacked.
 
-    Each dataset has a block: its zero-shot P, then one row per retriever and ordering, with one column per k under
+    Each dataset has a block: its zero-shot P, then a row per retriever and ordering, with a column per k under
     each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
     with different grades get a separate ``table`` environment. For \\input in a document that loads booktabs.
     ``unseen``: on unseen references.

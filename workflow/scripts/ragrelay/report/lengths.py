@@ -11,7 +11,7 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 
 
 def length_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the median and quartiles of answer length in tokens: one line per retriever, one panel per ordering."""
+    """Draw the median and quartiles of answer length in tokens: a line per retriever, a panel per ordering."""
     grid = section.grid
     cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw how answers end as stacked shares against k, one panel per retriever and ordering."""
+    """Draw how answers end as stacked shares against k, a panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

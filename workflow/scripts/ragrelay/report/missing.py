@@ -36,7 +36,7 @@ MANY = 0.1
 
 
 def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return one sentence for each dataset and generator with many missing answers.
+    """Return a sentence for each dataset and generator with many missing answers.
 
     ``lengths``: one frame per file; ``left_out``: records of left_out.json.
     """

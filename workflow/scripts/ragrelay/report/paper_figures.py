@@ -36,9 +36,9 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw mean P against the number of relevant passages in the context: one line per k, one panel per ordering.
+    """Draw mean P against the number of relevant passages in the context: a line per k, a panel per ordering.
 
-    With several kinds of other passages, there is one line per kind and one panel per ordering and k. All points in a
+    With several kinds of other passages, there is a line per kind and a panel per ordering and k. All points in a
     panel cover the same queries: those that have every point. If two retrievers' contexts differ only in their seed,
     a query's P is the mean over both.
     """
@@ -131,7 +131,7 @@ def _lines(
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
     """Draw each query's difference in P between two rankings against its difference in the measure, with relay's slope.
 
-    There is one panel per pair, the primary pair first. The line goes through the means over the queries whose contexts
+    There is a panel per pair, the primary pair first. The line goes through the means over the queries whose contexts
     differ; queries for which both differences are 0 aren't drawn. Page readers choose k; a file shows the primary
     comparison's k, and ``limit`` is its width.
     """

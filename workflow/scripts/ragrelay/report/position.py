@@ -10,7 +10,7 @@ from ragrelay.report.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility by position of a relevant passage: one line per retriever, one panel per ordering.
+    """Draw mean utility by position of a relevant passage: a line per retriever, a panel per ordering.
 
     Page readers choose k, the grade, and whether the context may have other relevant passages; a file shows the largest
     k and the first grade, with any number of relevant passages.

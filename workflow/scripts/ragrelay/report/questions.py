@@ -39,7 +39,7 @@ def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) 
 
 
 def _means_table(pattern: str, paths: Iterable[str]) -> Table:
-    """Show one row per file: its wildcards, its number of rows, and the mean of each float or boolean column.
+    """Show a row per file: its wildcards, its number of rows, and the mean of each float or boolean column.
 
     Integers, such as k and seed, are keys and have no mean. Means skip nulls; *missing* counts rows with a null in any
     averaged column.

@@ -78,7 +78,7 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw queries as points with the least-squares line and r, one panel per ordering and retriever.
+    """Draw queries as points with the least-squares line and r, a panel per ordering and retriever.
 
     Page readers choose k and the grade; a file shows the largest k and the first grade. Above ``most_points`` points,
     an evenly spaced sample of the queries is drawn; lines and r always use all queries.

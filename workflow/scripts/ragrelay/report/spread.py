@@ -9,7 +9,7 @@ from ragrelay.report.display.sections import Section
 
 
 def spread_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the median and quartiles over queries of P's standard deviation over seeds, one panel per ordering.
+    """Draw the median and quartiles over queries of P's standard deviation over seeds, a panel per ordering.
 
     Page readers choose the grade; a file shows the first.
     """

@@ -44,7 +44,7 @@ class Benchmarks:
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """Return one row per rule that has benchmarks. Only each job's last run counts.
+    """Return a row per rule that has benchmarks. Only each job's last run counts.
 
     - jobs, hours: number of jobs, and their total time
     - gpu_hours: total time × GPUs, for rules with an engine; planned: the last plan's estimate

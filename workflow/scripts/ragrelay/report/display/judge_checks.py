@@ -32,12 +32,12 @@ OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages
 
 
 def judge_sentences(section: Section) -> list[str]:
-    """Write one sentence for each check of a scorer; none if it has no checks."""
+    """Write a sentence for each check of a scorer; none if it has no checks."""
     return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
 
 
 def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
-    """Write one sentence for each row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    """Write a sentence for each row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
     sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])
@@ -72,12 +72,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Show one row for each check of a scorer."""
+    """Show a row for each check of a scorer."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """Show one row for each check, with the columns ``keys`` first."""
+    """Show a row for each check, with the columns ``keys`` first."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

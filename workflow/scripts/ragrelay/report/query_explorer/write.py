@@ -1,4 +1,4 @@
-"""Write the explorer's data: one script per query, which the page loads when the reader chooses the query.
+"""Write the explorer's data: a script per query, which the page loads when the reader chooses the query.
 
 A page opened from disk can't fetch JSON but can load scripts, so each file calls ``ragrelay.query``.
 """
@@ -22,7 +22,7 @@ INDEX = "queries.json"
 
 
 def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
-    """Write one script per query to ``folder``, and ``queries.json``: total, and queries (qid, query, file, bytes).
+    """Write a script per query to ``folder``, and ``queries.json``: total, and queries (qid, query, file, bytes).
 
     If the dataset has more than MOST_QUERIES queries, an even sample is written; ``total`` counts all.
     """
