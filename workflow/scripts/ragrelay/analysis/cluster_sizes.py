@@ -8,16 +8,13 @@ from ragrelay.analysis.transmission import Transmission
 from ragrelay.base.vocabulary.columns import STUDY_PART, integer, number, schema_of
 
 TABLE = {
-    "queries": integer("queries with answers", "queries"),
+    "queries": integer("number of queries with answers", "queries"),
     "clusters": integer("number of clusters that the queries form", "clusters"),
-    "n_eff": number(
-        "effective number of clusters: clusters of equal size that would carry as much information; (sum of sizes)² / "
-        "sum of squared sizes",
-        "clusters",
-    ),
-    "largest": integer("queries in the largest cluster", "queries"),
-    "share_largest": number("the largest cluster's share of the queries", "0 to 1"),
-}
+    "n_eff": number("effective number of clusters, (sum of sizes)² / sum of squared sizes: the number of equally large "
+        "clusters that would carry as much information", "clusters"),
+    "largest": integer("number of queries in the largest cluster", "queries"),
+    "share_largest": number("share of the queries that are in the largest cluster", "0 to 1"),
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of clusters.csv."""

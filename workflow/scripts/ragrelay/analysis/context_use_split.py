@@ -33,33 +33,33 @@ GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": 
 GROUP_WORDS = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
                "poor_unused": "poor, not used"}  # fmt: skip
 TABLE = {
-    "retriever": text("the retriever's name, or `all retrievers`"),
+    "retriever": text("name of the retriever, or `all retrievers`"),
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
-    "measure": text("the retrieval measure, at k"),
-    "n": integer("queries that have a utility, a context use and a measure", "queries"),
-    "n_null": integer("queries that lack a utility, a context use or a measure", "queries"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "n": integer("number of queries with values for utility, context use and the measure", "queries"),
+    "n_null": integer("number of queries without a value for utility, context use or the measure", "queries"),
     "mean_context_use": number("mean context use over queries", "nats per token"),
     "mean_text_change": number("mean text change over queries", "0 to 1"),
-    "rho": number("Spearman's rho between context use and utility over queries", "−1 to 1"),
+    "rho": number("Spearman's rho between context use and utility, over queries", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for a rho of 0, uncorrected"),
-    **{f"n_{group}": integer(f"queries in the group “{words}”", "queries") for group, words in GROUP_WORDS.items()},
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that rho is 0"),
+    **{
+        f"n_{group}": integer(f"number of queries in the group “{words}”", "queries")
+        for group, words in GROUP_WORDS.items()
+    },
     **{
         f"utility_{group}": number(f"mean utility of queries in the group “{words}”")
         for group, words in GROUP_WORDS.items()
     },
-    "good_from": number(
-        "median of the measure over the queries of all retrievers; a context is good if it reaches this value"
-    ),
-    "used_from": number(
-        "median of context use over the queries of all retrievers; a context was used if it reaches this value",
-        "nats per token",
-    ),
+    "good_from": number("median of the measure over the queries of all retrievers; a context is good if its measure is "
+        "above 0 and not below this median"),
+    "used_from": number("median of context use over the queries of all retrievers; a context was used if its context "
+        "use is not below this median", "nats per token"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of context_use.csv."""

@@ -54,36 +54,28 @@ DECIDES = "spearman"
 CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
-    "measure": text("the retrieval measure, at k"),
-    "subset": text("`all` queries, or only those with a P₀ of at least 0.1"),
-    "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
-    "value": number("correlation between the measure and utility over queries", "−1 to 1"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "subset": text("queries that the row is about: `all`, or only those with a P₀ of at least 0.1"),
+    "coefficient": text("correlation coefficient: `pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
+    "value": number("correlation between the measure and utility, over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("queries with both a measure and a utility", "queries"),
-    "n_null": integer("queries excluded because they have no utility", "queries"),
-    "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
-    "p_value": number(
-        "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
-    ),
-    "p_permutation": number(
-        "two-sided p-value of the studentised permutation test that decides the verdict, uncorrected"
-    ),
-    "verdict": text(
-        "verdict on rho, in correlation.csv after Holm's correction: `above zero`, `below zero`, `undecided` or `too "
-        "few queries`; empty for r and tau-b"
-    ),
-    "detectable": number(
-        "smallest |r| or |rho| that n queries can detect at α = .05 with 80% power: by the t-test for r, and by the "
-        "verdict's test before Holm's correction for rho"
-    ),
+    "n": integer("number of queries with values for both the measure and utility", "queries"),
+    "n_null": integer("number of queries excluded because their utility is missing", "queries"),
+    "n_unmeasured": integer("number of queries excluded because their value of the measure is missing", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0; `method` "
+        "describes the interval, not this p-value"),
+    "p_permutation": number("uncorrected two-sided p-value of the studentised permutation test, on which the verdict "
+        "is based"),
+    "verdict": text("verdict on the sign of rho (in `correlation.csv`, after Holm's correction): `above zero`, `below "
+        "zero`, `undecided` or `too few queries`; empty for r and tau-b"),
+    "detectable": number("smallest |r| or |rho| that can be detected with n queries at α = .05 with 80% power, with "
+        "the t-test for r and, for rho, the test behind the verdict before Holm's correction"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-    "remark": text(
-        "why there are too few queries for a verdict, or why the verdict is undecided although p < 0.05 (either Holm's "
-        "correction or an interval that includes 0); empty if neither applies"
-    ),
-}
+    "remark": text("why there are too few queries for a verdict, or why the verdict is undecided although p < 0.05 "
+        "(because of Holm's correction or because the interval includes 0); otherwise empty"),
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 """Columns of correlation.csv."""

@@ -27,25 +27,26 @@ from ragrelay.base.vocabulary.columns import (
 METHOD = "jackknife over queries on Fisher's z, Student's t"
 TABLE = {
     **CELL_COLUMNS,
-    "measure": text("the retrieval measure, at k"),
-    "n": integer("queries that have P, P₀, a utility and a measure", "queries"),
-    "r_p0_utility": number("Pearson's r between P₀ and utility over queries", "−1 to 1"),
-    "r_p0_utility_low": number("lower end of the 95% interval for r_p0_utility", "−1 to 1"),
-    "r_p0_utility_high": number("upper end of the 95% interval for r_p0_utility", "−1 to 1"),
-    "partial_r": number("Pearson's partial correlation between the measure and P given P₀", "−1 to 1"),
-    "partial_r_low": number("lower end of the 95% interval for partial_r", "−1 to 1"),
-    "partial_r_high": number("upper end of the 95% interval for partial_r", "−1 to 1"),
-    "partial_r_p": number("two-sided p-value for a partial_r of 0, uncorrected"),
-    "partial_rho": number("partial correlation between the measure and P given P₀, computed on their ranks", "−1 to 1"),
-    "partial_rho_low": number("lower end of the 95% interval for partial_rho", "−1 to 1"),
-    "partial_rho_high": number("upper end of the 95% interval for partial_rho", "−1 to 1"),
-    "partial_rho_p": number("two-sided p-value for a partial_rho of 0, uncorrected"),
-    "utility_low_p0": number("mean utility over the third of the queries with the lowest P₀"),
-    "utility_middle_p0": number("mean utility over the third of the queries with a medium P₀"),
-    "utility_high_p0": number("mean utility over the third of the queries with the highest P₀"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "n": integer("number of queries with values for P, P₀, utility and the measure", "queries"),
+    "r_p0_utility": number("Pearson's r between P₀ and utility, over queries", "−1 to 1"),
+    "r_p0_utility_low": number("lower end of the 95% interval for `r_p0_utility`", "−1 to 1"),
+    "r_p0_utility_high": number("upper end of the 95% interval for `r_p0_utility`", "−1 to 1"),
+    "partial_r": number("Pearson's partial correlation between the measure and P, given P₀", "−1 to 1"),
+    "partial_r_low": number("lower end of the 95% interval for `partial_r`", "−1 to 1"),
+    "partial_r_high": number("upper end of the 95% interval for `partial_r`", "−1 to 1"),
+    "partial_r_p": number("uncorrected two-sided p-value for the null hypothesis that `partial_r` is 0"),
+    "partial_rho": number("Spearman's partial correlation between the measure and P, given P₀: Pearson's partial "
+        "correlation of the ranks", "−1 to 1"),
+    "partial_rho_low": number("lower end of the 95% interval for `partial_rho`", "−1 to 1"),
+    "partial_rho_high": number("upper end of the 95% interval for `partial_rho`", "−1 to 1"),
+    "partial_rho_p": number("uncorrected two-sided p-value for the null hypothesis that `partial_rho` is 0"),
+    "utility_low_p0": number("mean utility of the third of the queries with the lowest P₀"),
+    "utility_middle_p0": number("mean utility of the third of the queries with medium P₀"),
+    "utility_high_p0": number("mean utility of the third of the queries with the highest P₀"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of coupling.csv."""

@@ -38,28 +38,29 @@ METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
 CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
 TABLE = {
-    "comparison": text("what differs between the cells: `retrievers`, `orderings`, or k (`trend over k`)"),
+    "comparison": text("what differs between the compared cells: the retriever (`retrievers`), the ordering "
+        "(`orderings`) or k (`trend over k`)"),
     **CONTEXT_COLUMNS,
-    "against_retriever": text("retriever of the other cell"),
-    "against_ordering": text("ordering of the other cell"),
-    "against_k": integer("k of the other cell; for a trend, the smallest k", "passages"),
+    "against_retriever": text("retriever in the other cell"),
+    "against_ordering": text("ordering in the other cell"),
+    "against_k": integer("k in the other cell; for a trend, the smallest k", "passages"),
     "references": REFERENCES,
-    "measure": text("the retrieval measure, at k"),
-    "coefficient": text("the coefficient; always `pearson`"),
-    "n": integer("queries that all compared cells share", "queries"),
-    "n_partial": integer("queries that some of the compared cells lack", "queries"),
-    "same_references": boolean("whether all cells were scored against the same references"),
-    "value": number("correlation in the cell", "−1 to 1"),
-    "against_value": number("correlation in the other cell", "−1 to 1"),
-    "difference": number("value minus against_value; for a trend, the slope of r over k, per passage"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "coefficient": text("correlation coefficient; always `pearson`"),
+    "n": integer("number of queries that have values in all compared cells", "queries"),
+    "n_partial": integer("number of queries that have values in only some of the compared cells", "queries"),
+    "same_references": boolean("whether the answers in all compared cells were scored against the same references"),
+    "value": number("correlation between the measure and utility in this row's cell", "−1 to 1"),
+    "against_value": number("correlation between the measure and utility in the other cell", "−1 to 1"),
+    "difference": number("`value` minus `against_value`; for a trend, the slope of r over k, per passage"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for a difference of 0, uncorrected"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the difference is 0"),
     "method": INTERVAL_METHOD,
-    "bootstrap_low": number("lower end of the paired bootstrap's 95% interval"),
-    "bootstrap_high": number("upper end of the paired bootstrap's 95% interval"),
+    "bootstrap_low": number("lower end of the 95% interval from a paired bootstrap"),
+    "bootstrap_high": number("upper end of the 95% interval from a paired bootstrap"),
     "resamples": RESAMPLES,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of differences.csv."""

@@ -39,38 +39,40 @@ P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}
 LEVEL = 1.0 - 2.0 * ALPHA
 TESTED = {
     **CELL_COLUMNS,
-    "against_retriever": text("the reference retriever"),
-    "n": integer("queries with a P for both retrievers", "queries"),
-    "n_unpaired": integer("queries with a P for only one retriever", "queries"),
-    "margin": number("the scorer's equivalence margin; empty if it has none", "the scorer's"),
-    "mean_difference": number("mean over queries of the retriever's P minus the reference retriever's", "the scorer's"),
+    "against_retriever": text("name of the reference retriever"),
+    "n": integer("number of queries with a value of P for both retrievers", "queries"),
+    "n_unpaired": integer("number of queries with a value of P for only one of the retrievers", "queries"),
+    "margin": number("the scorer's equivalence margin; empty if none is set", "the scorer's"),
+    "mean_difference": number("mean over queries of P with the retriever minus P with the reference "
+        "retriever", "the scorer's"),
     "low": number("lower end of the 90% interval", "the scorer's"),
     "high": number("upper end of the 90% interval", "the scorer's"),
     "method": INTERVAL_METHOD,
-    "p_not_worse": number("one-sided p-value against a mean difference of −margin or less, uncorrected"),
-    "p_not_better": number("one-sided p-value against a mean difference of +margin or more, uncorrected"),
-    "p_value": number("p-value of the equivalence test, uncorrected: the larger of the two one-sided p-values"),
+    "p_not_worse": number("uncorrected one-sided p-value for the null hypothesis that the mean difference is −margin "
+        "or less"),
+    "p_not_better": number("uncorrected one-sided p-value for the null hypothesis that the mean difference is +margin "
+        "or more"),
+    "p_value": number("uncorrected p-value of the equivalence test: the larger of the two one-sided p-values"),
     "reason": REASON,
-}
+}  # fmt: skip
 COLUMNS = {
     **STUDY_PART,
     **{name: column for name, column in TESTED.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name.endswith("_holm")},
     **TEST_FAMILY,
-    "verdict": text(
-        f"verdict, which follows from verdict_low and verdict_high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"
-    ),
+    "verdict": text("verdict, based on the interval from `verdict_low` to `verdict_high`: "
+        f"{', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
-    "p_difference": number("two-sided p-value for a mean difference of 0, uncorrected"),
-    "p_difference_bonferroni": number("p_difference times the number of retrievers tested in the cell, at most 1"),
-    "verdict_level": number(
-        "level of the interval behind the verdict; all such intervals in a cell hold together at 95%"
-    ),
+    "p_difference": number("uncorrected two-sided p-value for the null hypothesis that the mean difference is 0"),
+    "p_difference_bonferroni": number("`p_difference` after Bonferroni's correction: multiplied by the number of "
+        "retrievers tested in the cell, at most 1"),
+    "verdict_level": number("confidence level of the interval behind the verdict, chosen so that these intervals hold "
+        "jointly at 95% for all retrievers in a cell"),
     "verdict_low": number("lower end of the interval behind the verdict", "the scorer's"),
     "verdict_high": number("upper end of the interval behind the verdict", "the scorer's"),
     "stands": STANDS,
     "remark": REMARK,
-}
+}  # fmt: skip
 """Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands",
          "remark")  # fmt: skip

@@ -37,42 +37,39 @@ FAMILY = ("references",)
 P_VALUES = {"p_verdict": "p"}
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries with both P and P₀", "queries"),
-    "n_unpaired": integer("queries with only one of P and P₀", "queries"),
-    "mean_p": number("mean P over the queries that have both", "the scorer's"),
-    "mean_p0": number("mean P₀ over the queries that have both", "the scorer's"),
-    "mean_difference": number("mean gain, P − P₀", "the scorer's"),
-    "low": number("lower end of the 95% interval, which comes from the same test as `p_verdict`", "the scorer's"),
-    "high": number("upper end of the 95% interval", "the scorer's"),
+    "n": integer("number of queries with both P and P₀", "queries"),
+    "n_unpaired": integer("number of queries with only one of P and P₀", "queries"),
+    "mean_p": number("mean P over the queries that have both P and P₀", "the scorer's"),
+    "mean_p0": number("mean P₀ over the queries that have both P and P₀", "the scorer's"),
+    "mean_difference": number("mean gain (P − P₀) over queries", "the scorer's"),
+    "low": number("lower end of the 95% interval for the mean gain, from the same test as `p_verdict`", "the scorer's"),
+    "high": number("upper end of the 95% interval for the mean gain", "the scorer's"),
     "method": INTERVAL_METHOD,
     "d_z": number("Cohen's d_z: the mean gain divided by its standard deviation over queries", "standard deviations"),
     "d_z_low": number("lower end of the 95% interval for d_z", "standard deviations"),
     "d_z_high": number("upper end of the 95% interval for d_z", "standard deviations"),
     "t": number("t statistic of the paired t-test"),
-    "p_value": number(
-        "two-sided p-value of the paired t-test, uncorrected; the interval goes with `p_verdict` instead"
-    ),
-    "p_hall": number("two-sided p-value of Hall's test for skewed data, uncorrected"),
-    "p_verdict": number(
-        "p-value behind the verdict and the interval: the larger of two p-values, from Student's test and from Hall's "
-        "with 1.75 times the skewness"
-    ),
-    "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
-    "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),
-    "permutations": integer(
-        "random sign flips in the permutation test; if fewer flips are possible, it uses them all", "permutations"
-    ),
+    "p_value": number("uncorrected two-sided p-value of the paired t-test; the interval corresponds to `p_verdict`, "
+        "not to this p-value"),
+    "p_hall": number("uncorrected two-sided p-value of Hall's test for skewed data"),
+    "p_verdict": number("p-value behind the verdict and the interval: the larger of the p-values from Student's t-test "
+        "and from Hall's test with 1.75 times the skewness"),
+    "p_wilcoxon": number("uncorrected two-sided p-value of Wilcoxon's signed-rank test"),
+    "p_permutation": number("uncorrected two-sided p-value of the permutation test"),
+    "permutations": integer("number of random sign flips in the permutation test; if fewer are possible, all of them "
+        "are used", "permutations"),
     "verdict": text("verdict on the mean gain: `better`, `worse`, `undecided` or `too few queries`"),
     "ratio_of_means": number("mean P divided by mean P₀, minus 1"),
     "mean_utility": number("mean utility over queries"),
     "median_utility": number("median utility over queries"),
     "utility_disagrees": boolean("whether mean utility and mean gain have opposite signs"),
-    "largest_share": number("largest share of a single query in the sum of |utility| over queries", "0 to 1"),
-    "largest_qid": text("id of the query with the largest share, if that share is above 0.2"),
+    "largest_share": number("largest share that a single query contributes to the sum of |utility| over "
+        "queries", "0 to 1"),
+    "largest_qid": text("id of the query that contributes the largest share, if that share is above 0.2"),
     "reason": REASON,
     "stands": STANDS,
     "remark": REMARK,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 """Columns of gain.csv."""

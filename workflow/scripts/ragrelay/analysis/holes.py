@@ -21,17 +21,19 @@ SWEEPS = 12
 """Maximum steps in the search for a labelling; it ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
 TABLE: Columns = {
-    "ordering": text("the primary comparison's ordering"),
-    "k": integer("passages in the context", "passages"),
+    "ordering": text("ordering in the primary comparison"),
+    "k": integer("number of passages in the context", "passages"),
     "references": REFERENCES,
-    "measure": text("the primary comparison's measure, at k"),
+    "measure": text("name of the primary comparison's measure, which is computed at k"),
     "adjusted": relay.TABLE["adjusted"],
-    "labelling": text(f"labels assumed for unjudged passages: `{NONE}` (the row in relay.csv), `{ALL}`, or the "
-        f"labelling that gives the `{LOWEST}` or `{HIGHEST}` found"),
-    "share_unjudged": number("share of unjudged passages in the rankings' contexts", "0 to 1"),
-    "holes": integer("unjudged passages (holes) in these contexts, each counted once per query", "passages"),
-    "relevant": integer("unjudged passages that the labelling assumes to be relevant", "passages"),
-    "grade": integer("label of the passages assumed to be relevant, which is the dataset's lowest reference grade"),
+    "labelling": text(f"labels assumed for unjudged passages: `{NONE}` (as in `relay.csv`), `{ALL}`, or the labelling "
+        f"with the `{LOWEST}` or `{HIGHEST}` that was found"),
+    "share_unjudged": number("share of the passages in the rankings' contexts that are unjudged", "0 to 1"),
+    "holes": integer("number of unjudged passages (holes) in the rankings' contexts, each counted once per "
+                     "query", "passages"),
+    "relevant": integer("number of unjudged passages that the labelling assumes to be relevant", "passages"),
+    "grade": integer("label given to the passages that are assumed to be relevant: the dataset's lowest reference "
+                     "grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
     "reason": REASON,
 }  # fmt: skip

@@ -25,17 +25,19 @@ from ragrelay.base.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 
 TABLE = {
     "check": text(ABOUT),
-    "value": number("mean over queries of the score after the change minus the score before; for `length`, Spearman's "
-                    "rho between the score and the number of words, over answers or passages"),
+    "value": number("mean over queries of the score after the change minus the score before it; for `length`, "
+                    "Spearman's rho between score and number of words, over answers or passages"),
     **INTERVAL,
-    "p_value": number("p-value for a mean change of 0; empty for `length`"),
-    "n": integer("answers or passages that were checked", "answers or passages"),
-    "n_queries": integer("queries that these answers or passages belong to", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the mean change is 0; empty for "
+                      "`length`"),
+    "n": integer("number of answers or passages that were checked", "answers or passages"),
+    "n_queries": integer("number of queries to which the checked answers or passages belong", "queries"),
     "mean_score": number("mean score before the change", "the scorer's"),
     "mean_words": number("mean number of words before the change", "words"),
-    "judgements": integer("questions to the judge about these answers or passages", "questions"),
-    "share_other_word": number("share of these questions for which the change alters the likeliest reply word; empty "
-                               "for `length`"),
+    "judgements": integer("number of questions that the judge was asked about the checked answers or "
+                          "passages", "questions"),
+    "share_other_word": number("share of the questions for which the change alters the likeliest reply word; empty for "
+                               "`length`"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -43,8 +45,8 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of a scorer's judge_checks.csv."""
 PASSAGE_COLUMNS = {
     "dataset": STUDY_PART["dataset"],
-    "source": text("the annotation source whose labels are checked"),
-    "judge": text("the generator that serves as the judge"),
+    "source": text("name of the annotation source whose labels are checked"),
+    "judge": text("name of the generator that acts as the judge"),
     **TABLE,
     **adjusted(),
 }

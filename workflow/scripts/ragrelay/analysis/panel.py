@@ -21,33 +21,33 @@ YES = 0.5
 """A score of at least this counts as yes."""
 UNIT = "the scorer's; relay: P per 1 of the measure"
 TABLE = {
-    "question": text(f"`{SYSTEMS}`: the primary pair's difference in mean P; `{RELAY}`: the slope of P on the measure "
-                     "over all pairs of rankings, in the primary comparison's cell"),
-    "adjusted": boolean("for relay: whether the slope is adjusted for P₀ and for the query's mean measure"),
-    "without": text("the judge that is left out; empty in the row for all judges"),
-    "n": integer("queries; for relay, queries whose contexts differ", "queries"),
+    "question": text(f"result that the row is about: `{SYSTEMS}`, the primary pair's difference in mean P, or "
+        f"`{RELAY}`, the slope of P on the measure over all pairs of rankings, in the primary comparison's cell"),
+    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and for the query's mean measure"),
+    "without": text("name of the judge that is left out; empty in the row for all judges"),
+    "n": integer("number of queries; for `relay`, only queries whose contexts differ", "queries"),
     "estimate": number("mean difference or slope, computed from the mean score of the remaining judges", UNIT),
-    "low": number("lower end of the interval, computed as in systems.csv or relay.csv", UNIT),
-    "high": number("upper end of the interval", UNIT),
-    "verdict": text("verdict from the remaining judges; in the row for all judges, the strongest verdict that all rows "
-                    "support"),
-    "alone": number("estimate from the scores of the left-out judge alone; empty for adjusted slopes", UNIT),
+    "low": number("lower end of the interval, computed as in `systems.csv` or `relay.csv`", UNIT),
+    "high": number("upper end of the interval, computed as in `systems.csv` or `relay.csv`", UNIT),
+    "verdict": text("verdict based on the remaining judges; in the row for all judges, the strongest verdict that all "
+                    "rows support"),
+    "alone": number("estimate based on the left-out judge's scores alone; empty for adjusted slopes", UNIT),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of panel.csv."""
 AGREEMENT = {
-    "judge": text("the first judge of the pair"),
-    "other_judge": text("the second judge of the pair"),
-    "references": text("the primary comparison's reference set"),
-    "n": integer("answers that both judges scored", "answers"),
-    "n_queries": integer("queries that these answers belong to", "queries"),
-    "kappa": number(f"Cohen's kappa between the two judges, where a score of {YES} or more counts as yes"),
+    "judge": text("name of the pair's first judge"),
+    "other_judge": text("name of the pair's second judge"),
+    "references": text("name of the primary comparison's reference set"),
+    "n": integer("number of answers that both judges scored", "answers"),
+    "n_queries": integer("number of queries to which the answers scored by both judges belong", "queries"),
+    "kappa": number(f"Cohen's kappa between the two judges, counting a score of {YES} or more as yes"),
     **INTERVAL,
     "rho": number("Spearman's rho between the two judges' scores, over answers"),
-    "mean": number("mean score from the first judge", "0 to 1"),
-    "other_mean": number("mean score from the second judge", "0 to 1"),
+    "mean": number("first judge's mean score", "0 to 1"),
+    "other_mean": number("second judge's mean score", "0 to 1"),
     "reason": REASON,
 }
 AGREEMENT_SCHEMA = schema_of(AGREEMENT)

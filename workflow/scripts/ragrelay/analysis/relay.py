@@ -31,32 +31,35 @@ FITTED = 3
 """Number of coefficients in an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
 TABLE = {
-    "retrievers": text("the pair of rankings, or `all rankings`, which combines all pairs"),
-    "ordering": text("how the context is laid out in the prompt"),
-    "k": integer("passages in the context; empty in rows that average over all k, with equal weights", "passages"),
+    "retrievers": text("pair of rankings, or `all rankings` in rows that combine all pairs"),
+    "ordering": text("order of the passages in the prompt"),
+    "k": integer("number of passages in the context; empty in rows that average over all k with equal "
+                 "weights", "passages"),
     "references": REFERENCES,
-    "measure": text("the retrieval measure, at k"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
     "adjusted": boolean("whether the differences in P and in the measure are adjusted for P₀ and for the query's mean "
         "measure over the rankings"),
-    "n": integer("queries whose contexts differ in at least one pair that counts, or in any pair if none counts",
-                 "queries"),
-    "n_eff": number("effective number of these queries, weighted by their share of the measure's sum of squares",
-                    "queries"),
-    "share_same": number("share of queries for which both rankings give the same context, among the queries that have "
-                         "P and a measure for both; for `all rankings`, over all pairs", "0 to 1"),
-    "slope": number("slope of the difference in P on the difference in the measure, both centred over the pair's "
-                    "queries; on unseen references, P − P₀ replaces P", UNIT),
+    "n": integer("number of queries whose contexts differ between the rankings of at least one pair with enough such "
+        "queries (or of any pair, if no pair has enough)", "queries"),
+    "n_eff": number("effective number of queries: equally weighted queries that would carry as much information as the "
+        "`n` queries, which are weighted by their shares of the measure's sum of squares", "queries"),
+    "share_same": number("share of queries for which both rankings lead to the same context, among the queries with "
+        "values for P and the measure for both rankings; for `all rankings`, over all pairs", "0 to 1"),
+    "slope": number("slope of the regression of the difference in P on the difference in the measure, both centred "
+                    "over the pair's queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
-    "p_value": number("two-sided p-value for a slope of 0, with the query as the unit"),
-    "r": number("correlation between the two differences; unlike the slope, it is smaller if the measure varies less",
-                "−1 to 1"),
+    "p_value": number("two-sided p-value for the null hypothesis that the slope is 0, with queries as the unit of "
+                      "analysis"),
+    "r": number("correlation between the difference in P and the difference in the measure; unlike the slope, the "
+        "correlation is smaller if the measure varies less", "−1 to 1"),
     "verdict": text("verdict on the slope: `above zero`, `below zero`, `undecided` or `too few queries`"),
     "reason": REASON,
-    "reliability": number("share of the squared differences in P that isn't noise from the seeds",
-                          "0 to 1"),
-    "r_corrected": number("r divided by the square root of the reliability", "−1 to 1"),
-    "reason_corrected": text("why r exists but r_corrected does not; otherwise empty"),
+    "reliability": number("reliability of the differences in P: the share of their sum of squares that isn't noise "
+        "from seeds", "0 to 1"),
+    "r_corrected": number("`r` corrected for the noise from seeds: `r` divided by the square root of "
+                          "`reliability`", "−1 to 1"),
+    "reason_corrected": text("why `r_corrected` is missing although `r` exists; otherwise empty"),
 }  # fmt: skip
 UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
 """The adjusted row if no query has P_0."""

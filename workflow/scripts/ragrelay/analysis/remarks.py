@@ -9,7 +9,7 @@ from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.base.vocabulary.columns import text
 
 REMARK = text("why there are too few queries for a verdict, or why the verdict is neither better nor worse although "
-    "Student's t alone would be significant; otherwise empty")  # fmt: skip
+    "Student's t-test alone would be significant; otherwise empty")  # fmt: skip
 SMALL = 0.001
 """A smaller p-value is given as "below" this value."""
 

@@ -38,34 +38,31 @@ FAMILY = ("mark", "quantity", "references")
 CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 TABLE = {
-    "mark": text(
-        "the comparison: † with the reference retriever, in descending order; ‡ of descending with ascending order"
-    ),
+    "mark": text("what is compared: † compares the retriever with the reference retriever, in descending order; ‡ "
+        "compares descending with ascending order"),
     **CELL_COLUMNS,
-    "against_retriever": text("retriever of the other cell"),
-    "against_ordering": text("ordering of the other cell"),
-    "quantity": text("the quantity that is compared: `p` or `utility`"),
-    "n": integer("queries with a value in both cells", "queries"),
-    "n_unpaired": integer("queries with a value in only one cell", "queries"),
-    "same_references": boolean("whether both cells were scored against the same references"),
-    "mean_difference": number("mean over queries of the cell's value minus the other cell's"),
+    "against_retriever": text("retriever in the other cell"),
+    "against_ordering": text("ordering in the other cell"),
+    "quantity": text("quantity that is compared: `p` or `utility`"),
+    "n": integer("number of queries with a value in both cells", "queries"),
+    "n_unpaired": integer("number of queries with a value in only one of the two cells", "queries"),
+    "same_references": boolean("whether the answers in both cells were scored against the same references"),
+    "mean_difference": number("mean over queries of the value in this row's cell minus the value in the other cell"),
     **INTERVAL,
     "sd_difference": number("standard deviation of the differences over queries"),
-    "detectable_difference": number(
-        "smallest mean difference that n queries with this standard deviation can detect at α = .05 with 80% power"
-    ),
-    "d_z": number("Cohen's d_z: mean_difference / sd_difference", "standard deviations"),
+    "detectable_difference": number("smallest mean difference that can be detected with n queries and this standard "
+        "deviation at α = .05 with 80% power"),
+    "d_z": number("Cohen's d_z: `mean_difference` / `sd_difference`", "standard deviations"),
     "d_z_low": number("lower end of the 95% interval for d_z", "standard deviations"),
     "d_z_high": number("upper end of the 95% interval for d_z", "standard deviations"),
     "t": number("t statistic of the paired t-test"),
-    "p_value": number("two-sided p-value of the paired t-test, uncorrected"),
-    "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
-    "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),
-    "permutations": integer(
-        "random sign flips in the permutation test; if fewer flips are possible, it uses them all", "permutations"
-    ),
+    "p_value": number("uncorrected two-sided p-value of the paired t-test"),
+    "p_wilcoxon": number("uncorrected two-sided p-value of Wilcoxon's signed-rank test"),
+    "p_permutation": number("uncorrected two-sided p-value of the permutation test"),
+    "permutations": integer("number of random sign flips in the permutation test; if fewer are possible, all of them "
+        "are used", "permutations"),
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 # ``with_adjusted`` adds the adjusted p-values and the family to the table of all retrievers.
 COLUMNS = {
@@ -73,7 +70,7 @@ COLUMNS = {
     **{name: column for name, column in TABLE.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name not in TEST_FAMILY},
     **TEST_FAMILY,
-    "significant": boolean("whether p_value is below 0.05, without a correction, as in Tian et al."),
+    "significant": boolean("whether `p_value`, which is not corrected, is below 0.05 (as in Tian et al.)"),
     "reason": REASON,
 }
 """Columns of significance.csv."""

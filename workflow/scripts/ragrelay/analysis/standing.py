@@ -11,8 +11,9 @@ from ragrelay.base.vocabulary.columns import boolean
 AGAINST = 0.25
 """The added query's difference, in the scorer's unit."""
 STANDS = boolean(
-    f"whether the verdict would survive one more query with a difference of {AGAINST} in the opposite direction (if "
-    "queries come in clusters, one more cluster of n / n_eff such queries); empty without a verdict"
+    f"whether the verdict would survive one more query with a difference of {AGAINST} in the opposite direction (or, "
+    "if queries form clusters, one more cluster of n / n_eff such queries); empty if the verdict is undecided or there "
+    "are too few queries"
 )
 
 

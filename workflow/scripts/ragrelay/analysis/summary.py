@@ -21,27 +21,30 @@ METHOD = "t over queries"
 CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries in the cell", "queries"),
-    "mean_p": number(
-        "mean P over queries that have P and P₀; P is the answer's score against its references", "the scorer's"
-    ),
-    "mean_p0": number("mean P₀ over queries that have P and P₀; P₀ is the zero-shot answer's score", "the scorer's"),
-    "mean_utility": number("mean utility over queries: (P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute"),
+    "n": integer("number of queries in the cell", "queries"),
+    "mean_p": number("mean over queries of P, the answer's score against its references; only queries with both P and "
+        "P₀ count", "the scorer's"),
+    "mean_p0": number("mean over queries of P₀, the zero-shot answer's score; only queries with both P and P₀ "
+        "count", "the scorer's"),
+    "mean_utility": number("mean utility over queries; utility is (P − P₀) / P₀, or P − P₀ if the scorer's utility is "
+        "absolute"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "median_utility": number("median utility over queries"),
-    "n_null": integer("queries without a utility, because P is missing or P₀ is not above 0", "queries"),
-    "n_low_p0": integer("queries with a P₀ below 0.1", "queries"),
-    "n_without_results": integer("queries for which the retriever found nothing, so that their P is P₀", "queries"),
+    "n_null": integer("number of queries without a utility, because P is missing or P₀ is not above 0", "queries"),
+    "n_low_p0": integer("number of queries with P₀ below 0.1", "queries"),
+    "n_without_results": integer("number of queries for which the retriever found nothing, so that P equals "
+        "P₀", "queries"),
     "share_best_in_context": number("share of answers whose best-matching reference was in the context", "0 to 1"),
     "reason": REASON,
-}
+}  # fmt: skip
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "share_unjudged": number("share of the passages in the contexts that are unjudged for their query", "0 to 1"),
-    "{measure}": number("mean over queries of this retrieval measure at k; one column for each measure in the grid"),
-}
+    "share_unjudged": number("share of the passages in the contexts that have no judgement for the query", "0 to 1"),
+    "{measure}": number("mean over queries of the retrieval measure after which the column is named, at k; there is "
+        "one such column for each measure in the grid"),
+}  # fmt: skip
 """Columns of utility.csv."""
 BY_QUERY = (*INTERVAL, "method")
 """See analyse_transmission."""

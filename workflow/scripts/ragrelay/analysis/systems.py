@@ -29,32 +29,37 @@ from ragrelay.base.vocabulary.primary import Primary
 PRIMARY, REFERENCE, EXPLORATORY = "primary", "reference", "exploratory"
 TABLE = {
     **CELL_COLUMNS,
-    "against_retriever": text("the other retriever in the pair"),
-    "role": text("`primary`: the study's primary pair, tested alone; `reference`: every other retriever against the "
-                 "reference retriever; `exploratory`: every other pair"),
-    "n": integer("queries with a P for both retrievers", "queries"),
-    "n_unpaired": integer("queries with a P for only one retriever", "queries"),
-    "margin": number("the scorer's equivalence margin; empty if it has none", "the scorer's"),
-    "mean_difference": number("mean over queries of the retriever's P minus the other retriever's", "the scorer's"),
+    "against_retriever": text("name of the other retriever in the pair"),
+    "role": text("role of the pair: `primary` for the study's primary pair, which is tested alone; `reference` for "
+                 "pairs of another retriever with the reference retriever; `exploratory` for all other pairs"),
+    "n": integer("number of queries with a value of P for both retrievers", "queries"),
+    "n_unpaired": integer("number of queries with a value of P for only one of the retrievers", "queries"),
+    "margin": number("the scorer's equivalence margin; empty if none is set", "the scorer's"),
+    "mean_difference": number("mean over queries of P with the retriever minus P with the other "
+                              "retriever", "the scorer's"),
     "sd_difference": number("standard deviation of the differences over queries", "the scorer's"),
-    "detectable_difference": number("smallest difference that 80% of studies with this many queries would detect",
+    "detectable_difference": number("difference in mean P that 80% of studies with this number of queries would detect",
                                     "the scorer's"),
-    "queries_for_margin": integer("queries that a study would need to show equivalence within the margin with 80% "
-                                  "power", "queries"),
-    "level": number("level of the interval; all intervals in a cell with the same role hold together at 95%"),
+    "queries_for_margin": integer("number of queries with which a study would have 80% power to show equivalence "
+                                  "within the margin", "queries"),
+    "level": number("confidence level of the interval, chosen so that the intervals of all pairs with the same role in "
+                    "a cell hold jointly at 95%"),
     "low": number("lower end of the interval", "the scorer's"),
     "high": number("upper end of the interval", "the scorer's"),
-    "p_value": number("two-sided p-value for a mean difference of 0, uncorrected"),
-    "p_bonferroni": number("p_value times the number of pairs in the cell with the same role, at most 1"),
-    "family_size": integer("tested pairs in the cell with the same role", "pairs"),
-    "verdict": text(f"verdict, which follows from the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the mean difference is 0"),
+    "p_bonferroni": number("`p_value` after Bonferroni's correction: multiplied by the number of tested pairs with the "
+                           "same role in the cell, at most 1"),
+    "family_size": integer("number of tested pairs with the same role in the cell", "pairs"),
+    "verdict": text("verdict, based on the interval from `low` to `high`: "
+                    f"{', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
-    "length_ratio": number("for the primary pair: the ratio of the geometric means of 1 + answer tokens"),
-    "equal_length_difference": number("for the primary pair: the mean difference in P at equal answer length",
+    "length_ratio": number("for the primary pair: ratio of the two retrievers' geometric mean answer lengths, each "
+                           "length counted as tokens + 1"),
+    "equal_length_difference": number("for the primary pair: mean difference in P, adjusted to answers of equal length",
                                       "the scorer's"),
-    "equal_length_low": number("lower end of the 95% interval for equal_length_difference", "the scorer's"),
-    "equal_length_high": number("upper end of the 95% interval for equal_length_difference", "the scorer's"),
-    "equal_length_reason": text("why the primary pair has no equal_length_difference; otherwise empty"),
+    "equal_length_low": number("lower end of the 95% interval for `equal_length_difference`", "the scorer's"),
+    "equal_length_high": number("upper end of the 95% interval for `equal_length_difference`", "the scorer's"),
+    "equal_length_reason": text("why the primary pair has no `equal_length_difference`; otherwise empty"),
     "stands": STANDS,
     "remark": REMARK,
 }  # fmt: skip

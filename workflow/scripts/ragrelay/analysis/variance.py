@@ -28,30 +28,30 @@ RELIABLE = 0.9
 LARGEST_SHARE = 1 - 1e-12
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries with a score", "queries"),
-    "n_single": integer("queries with a single score", "queries"),
-    "n_scores": integer("scores: one per query and seed", "scores"),
-    "n_seeds": number("seeds per query; if the number varies, its harmonic mean", "seeds"),
-    "mean_p": number("mean over queries of P, which is averaged over each query's seeds first", "the scorer's"),
+    "n": integer("number of queries with a score", "queries"),
+    "n_single": integer("number of queries with only one score", "queries"),
+    "n_scores": integer("number of scores, one for each query and seed", "scores"),
+    "n_seeds": number("number of seeds per query; if it varies, the harmonic mean over queries", "seeds"),
+    "mean_p": number("mean P over queries, after averaging each query over its seeds", "the scorer's"),
     "variance_queries": number("variance component of P between queries", "the scorer's²"),
-    "variance_seeds": number("variance component of P between a query's seeds", "the scorer's²"),
-    "share_seeds": number("share of the variance of a single score that is due to seeds", "0 to 1"),
-    "standard_error_seeds": number("the part of mean P's standard error that is due to seeds", "the scorer's"),
-    "reliability_one": number("reliability of a query's score with one seed", "0 to 1"),
-    "reliability": number("reliability of a query's mean over its seeds, ICC(1, s)", "0 to 1"),
+    "variance_seeds": number("variance component of P between seeds of the same query", "the scorer's²"),
+    "share_seeds": number("share of a single score's variance that is due to the seed", "0 to 1"),
+    "standard_error_seeds": number("part of the standard error of mean P that is due to seeds", "the scorer's"),
+    "reliability_one": number("reliability of a query's score if only one seed is used", "0 to 1"),
+    "reliability": number("reliability of a query's mean score over its s seeds, ICC(1, s)", "0 to 1"),
     **INTERVAL,
-    "seeds_for_reliable": integer("seeds needed for a reliability of 0.9 (Spearman–Brown)", "seeds"),
+    "seeds_for_reliable": integer("number of seeds needed for a reliability of 0.9, by the Spearman–Brown "
+        "formula", "seeds"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "reliability_utility": number(
-        "reliability of a query's utility, given how much P and P₀ vary between seeds", "0 to 1"
-    ),
-}
+    "reliability_utility": number("reliability of a query's utility, estimated from how much P and P₀ vary between "
+        "seeds", "0 to 1"),
+}  # fmt: skip
 """Columns of variance.csv."""
 
 

@@ -31,29 +31,24 @@ ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
 METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
-    "ordering": text("how the context is laid out in the prompt, or `all`"),
-    "k": integer("passages in the context; empty in rows for all k together", "passages"),
+    "ordering": text("order of the passages in the prompt, or `all` in rows that pool all orderings"),
+    "k": integer("number of passages in the context; empty in rows that pool all k", "passages"),
     "references": REFERENCES,
-    "measure": text("the retrieval measure, at k"),
-    "retrievers": text(
-        "which retrievers' contexts are compared for the same query: `all`, `without oracles` or `doses`"
-    ),
-    "n_retrievers": integer("retrievers whose contexts are compared", "retrievers"),
-    "r": number(
-        "repeated-measures correlation between the measure and P; on unseen references, P − P₀ replaces P", "−1 to 1"
-    ),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "retrievers": text("retrievers whose contexts for the same query are compared: `all`, all `without oracles`, or "
+        "only those of kind `graded` (`doses`)"),
+    "n_retrievers": integer("number of retrievers whose contexts are compared", "retrievers"),
+    "r": number("repeated-measures correlation between the measure and P (on unseen references, P − P₀)", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for an r of 0, with the query as the unit"),
+    "p_value": number("two-sided p-value for the null hypothesis that r is 0, with queries as the unit of analysis"),
     "verdict": text("verdict on r: `above zero`, `below zero`, `undecided` or `too few queries`"),
-    "n_queries": integer(
-        "queries whose contexts differ in the measure or in P, for at least one ordering and k", "queries"
-    ),
-    "n": integer(
-        "values of P for these queries: one per retriever, ordering, k and query, averaged over seeds", "values"
-    ),
+    "n_queries": integer("number of queries whose contexts differ in the measure or in P for at least one combination "
+        "of ordering and k", "queries"),
+    "n": integer("number of values of P behind `r`: one for each of these queries, retriever, ordering and k, averaged "
+        "over seeds", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of within.csv."""

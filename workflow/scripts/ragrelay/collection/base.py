@@ -10,7 +10,9 @@ from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_o
 QUERY_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
-    "answers": Column(pl.List(pl.String), "gold answers; the column is missing if the dataset has none", optional=True),
+    "answers": Column(
+        pl.List(pl.String), "the query's gold answers; datasets without gold answers lack this column", optional=True
+    ),
 }
 QRELS_COLUMNS = {"qid": QID, "docno": DOCNO, "label": LABEL}
 REFERENCE_COLUMNS = {**QRELS_COLUMNS, "text": text("the passage's text")}

@@ -16,14 +16,13 @@ from ragrelay.report.display.tables import Column, Table
 from ragrelay.report.study import ReportedStudy
 
 LEFT_OUT = {
-    "stage": text(
-        "the stage that counted it: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"
-    ),
+    "stage": text("stage that counted the items: collection, runs, contexts, answers, generation, nuggets, scoring or "
+        "annotation"),
     "dataset": text("name of the dataset in the configuration"),
-    "what": text("what was left out, skipped or cut"),
-    "count": integer("number of these items or events"),
-    "detail": text("the items concerned, if they are recorded; JSON unless it is plain text"),
-}
+    "what": text("description of what was left out, skipped or cut"),
+    "count": integer("number of items that were left out, skipped or cut"),
+    "detail": text("the items themselves, if they are recorded, as plain text or JSON"),
+}  # fmt: skip
 MIXED = {
     "engines": "engines or devices",
     "model_runner": "vLLM model runners",

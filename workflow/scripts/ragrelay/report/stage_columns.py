@@ -2,41 +2,46 @@
 
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, integer, number, text
 
-CONTINUATION = text("hash of the continuation's token ids, which identifies it in the cache")
+CONTINUATION = text(
+    "hash of the continuation's token ids; together with `prompt_id`, it identifies the log-probability in the cache"
+)
 
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,
     "qid": QID,
     "seed": SEED,
     "prompt_id": PROMPT_ID,
-    "prompt_id_without": text("prompt_id of the prompt without context"),
+    "prompt_id_without": text("`prompt_id` of the prompt without context"),
     "continuation": CONTINUATION,
 }
 PLAN = {
-    "dataset": text("name of the dataset or set of claims; `total` in the last row, where a key that several jobs "
-                    "share counts once"),
+    "dataset": text("name of the dataset or set of claims; `total` in the last row, which counts a key once even if "
+                    "several jobs request it"),
     "generator": text("name of the generator"),
     "retriever": text("name of the retriever; empty for jobs that serve all retrievers"),
-    "job": text("name of the rule whose jobs the row counts"),
-    "cells": integer("cells that these jobs write", "cells"),
-    "judged_answers": integer("answers that a judge scores, not counting their baselines", "answers"),
-    "prompts": integer("distinct prompts in these jobs", "prompts"),
-    "asked": integer("keys that the jobs request, each for an answer or for the likelihood of a given text", "keys"),
-    "cached": integer("requested keys that are already in the cache", "keys"),
-    "to_make": integer("requested keys that are not in the cache", "keys"),
-    "of_answers_to_come": integer("likelihoods of answers that haven't been generated yet, at most",
+    "job": text("name of the rule whose jobs the row sums up"),
+    "cells": integer("number of cells for which the jobs write results", "cells"),
+    "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers they are "
+                              "compared with", "answers"),
+    "prompts": integer("number of distinct prompts in the jobs", "prompts"),
+    "asked": integer("number of keys that the jobs request; each key stands for an answer or for the likelihood of a "
+                     "given text", "keys"),
+    "cached": integer("number of requested keys that are already in the cache", "keys"),
+    "to_make": integer("number of requested keys that are not yet in the cache", "keys"),
+    "of_answers_to_come": integer("maximum number of requested likelihoods for answers that haven't been generated yet",
     "keys"),
-    "requests": integer("requests that the engine will get", "requests"),
-    "prompt_tokens": integer("prompt tokens in these requests", "tokens"),
-    "engine_starts": integer("jobs that start an engine, because they request keys that are not in the cache", "jobs"),
+    "requests": integer("number of requests that the engine will get", "requests"),
+    "prompt_tokens": integer("number of prompt tokens in the requests to the engine", "tokens"),
+    "engine_starts": integer("number of jobs that start an engine because they request keys that are not yet in the "
+                             "cache", "jobs"),
     "answer_tokens_estimate": number("estimated number of tokens in the answers to be generated", "tokens"),
-    "prefix_shared_tokens_estimate": number("estimated number of prompt tokens from the prefix cache", "tokens"),
-    "gpu_hours_estimate": number("estimated GPU time from each engine's start to its end; empty if no speed is "
-                                 "known", "hours"),
-    "disk_bytes_estimate": number("estimated disk space for the results that are not in the cache yet", "bytes"),
+    "prefix_shared_tokens_estimate": number("estimated number of prompt tokens that come from the prefix "
+                                            "cache", "tokens"),
+    "gpu_hours_estimate": number("estimated time for which the engines occupy GPUs, including their start; empty if no "
+                                 "speed is known", "hours"),
+    "disk_bytes_estimate": number("estimated disk space for the results that are not yet in the cache", "bytes"),
     "answer_tokens_from": text("what the estimated number of answer tokens is based on"),
-    "tokens_per_second": number("speed of earlier jobs in answer tokens, or in prompt tokens for jobs that score given "
-                                "texts",
-                                "tokens/s"),
-    "tokens_per_second_from": text("where this speed comes from"),
+    "tokens_per_second": number("speed of earlier jobs: answer tokens per second or, for jobs that score given texts, "
+        "prompt tokens per second", "tokens/s"),
+    "tokens_per_second_from": text("source of the speed in `tokens_per_second`"),
 }  # fmt: skip

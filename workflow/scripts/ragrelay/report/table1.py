@@ -18,15 +18,13 @@ QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     "ordering": CONTEXT_COLUMNS["ordering"],
-    "quantity": text("`utility` or `p`: the quantity whose mean is `value`"),
+    "quantity": text("quantity whose mean is in `value`: `utility` or `p`"),
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
-    "value": number("mean of the quantity over queries"),
-    "marks": text("† or ‡ for each test in significance.csv that is significant"),
-    "best": boolean(
-        "whether this is the highest printed value among the rows with the same quantity, references and k"
-    ),
-}
+    "value": number("mean over queries of the quantity in `quantity`"),
+    "marks": text("† or ‡ for each significant test in `significance.csv`"),
+    "best": boolean("whether the printed value is the highest among the rows with the same quantity, references and k"),
+}  # fmt: skip
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
 UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"

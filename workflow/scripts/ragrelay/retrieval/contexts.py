@@ -19,19 +19,17 @@ COLUMNS = {
 }
 PROCESSED_COLUMNS = {
     **COLUMNS,
-    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of the kind "
-                                                                            "`processed`: the passage's text in a "
-                                                                            "context with k passages, for each k in "
-                                                                            "the grid; empty if the processor "
-                                                                            "emptied the passage", optional=True),
-    "places": Column(pl.List(pl.Int64), "if a processor moved passages: the position (from 1) of each text in "
-                                        "`shown` within its context; the query's rows are then in the order of its "
+    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of kind `processed`: the "
+        "passage's processed text in the context with k passages, for each k in the grid; empty if the processor "
+        "removed all of the text", optional=True),
+    "places": Column(pl.List(pl.Int64), "if a processor moved passages: position of each text in `shown` within its "
+                                        "context, counted from 1; the query's rows then follow the order of its "
                                         "largest context", optional=True),
 }  # fmt: skip
 SKIPPED_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    "before": integer("number of passages with text that rank above the skipped passage", "passages"),
+    "before": integer("number of passages with text that are ranked above the skipped passage", "passages"),
 }
 
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"

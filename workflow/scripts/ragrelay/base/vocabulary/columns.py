@@ -112,9 +112,9 @@ ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 """The first columns of files that belong to one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
-LABEL = integer("the judgement's grade")
-PROMPT_ID = text("hash of the prompt's text, which identifies the answer in the cache")
-SEED = integer("the seed for sampling the answer")
+LABEL = integer("the passage's label in the judgements")
+PROMPT_ID = text("hash of the prompt's text; together with the seed, it identifies the answer in the cache")
+SEED = integer("seed used to sample the answer")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
     "the answer's sentences (`text`), each with the ids of the passages that it cites (`citations`); empty if the "
@@ -123,10 +123,12 @@ CITED_SENTENCES = Column(
 )
 CONTEXT_COLUMNS = {
     "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
-    "ordering": text("how the context is laid out in the prompt; `none` if there is no context"),
+    "ordering": text("order of the passages in the prompt; `none` if there is no context"),
     "k": integer("number of passages in the context; 0 if there is no context", "passages"),
 }
-REFERENCES = text("the reference set's name; `…-unseen` excludes the passages in the query's own context")
+REFERENCES = text(
+    "name of the reference set; a set whose name ends in `-unseen` excludes the passages in the query's own context"
+)
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
 CELL = list(CELL_COLUMNS)
 """The columns that say which cell a row belongs to: retriever, ordering, k, references."""
@@ -135,11 +137,11 @@ INTERVAL = {
     "low": number("lower end of the 95% interval"),
     "high": number("upper end of the 95% interval"),
 }
-REASON = text("why there is no value or no interval; empty if there is")
-INTERVAL_METHOD = text("how the interval is computed")
+REASON = text("why the value or the interval is missing; otherwise empty")
+INTERVAL_METHOD = text("method used to compute the interval")
 RESAMPLES = integer("number of bootstrap resamples; empty without a bootstrap", "resamples")
 TEST_FAMILY = {
-    "family": text("the family of tests that the adjustment is for"),
+    "family": text("name of the family of tests within which the p-values are corrected"),
     "family_size": integer("number of tests in the family", "tests"),
 }
 

@@ -9,6 +9,7 @@ PADDING = (
 """Padding that says nothing about any question or about the quality of an answer."""
 PADDING_WORDS = len(PADDING.split())
 ABOUT = (
-    f"`{REVERSED}`: references or passages in reverse order; `{SWAPPED}`: the question's parts in a different order; "
-    f"`{PADDED}`: the answer, sentence or passage with {PADDING_WORDS} more words; `{LENGTH}`: no change"
+    f"change whose effect is measured: `{REVERSED}` puts the references or passages in reverse order, `{SWAPPED}` puts "
+    f"the question's parts in a different order, and `{PADDED}` appends {PADDING_WORDS} words to the answer, sentence "
+    f"or passage; `{LENGTH}` makes no change but correlates the score with the number of words"
 )

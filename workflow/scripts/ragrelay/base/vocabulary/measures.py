@@ -14,9 +14,9 @@ from ragrelay.base.vocabulary.columns import QID, integer, number, schema_of, te
 
 COLUMNS = {
     "qid": QID,
-    "measure": text("the retrieval measure's name in ir_measures"),
-    "k": integer("the cutoff", "passages"),
-    "value": number("the measure at the cutoff, computed on the ranking that the prompts use"),
+    "measure": text("name of the retrieval measure, as in ir_measures"),
+    "k": integer("cutoff of the measure", "passages"),
+    "value": number("value of the measure at the cutoff, computed on the ranking that the prompts use"),
 }
 HIGHEST_LABELS = {"gdeval": 4}
 """The highest label that each of ir_measures' providers accepts, for those with a limit."""

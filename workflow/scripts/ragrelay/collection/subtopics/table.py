@@ -5,7 +5,7 @@ from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, schema_of, text
 SUBTOPIC_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    "subtopic": text("a part of what the query asks for, such as a nugget or a hop"),
+    "subtopic": text("name of the subtopic: one part of what the query asks for, such as a nugget or a hop"),
     "label": LABEL,
 }
 """The columns of subtopics.parquet, which has one row per judged passage and subtopic."""

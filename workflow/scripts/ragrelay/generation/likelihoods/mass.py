@@ -16,8 +16,8 @@ MANY = 0.1
 OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
-    "total probability of all words in the request, before normalisation; empty if the reply had to begin with a "
-    "given text, or if nothing was requested",
+    "total probability of the allowed reply words before normalisation; empty if the reply had to begin with a given "
+    "text or if nothing was requested",
     "0 to 1",
     optional=True,
 )

@@ -19,17 +19,19 @@ CHECKED_COLUMNS = {
     "check": text(ABOUT),
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
-    "changed_prompt_id": text(f"the same for the changed question; empty for `{LENGTH}`"),
+    "changed_prompt_id": text(
+        f"hash of the changed question's text, under which the cache stores its likelihoods; empty for `{LENGTH}`"
+    ),
     "words": integer("number of words in the unchanged answer", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
 """Columns that differ between questions about the same answer or passage."""
 SCORES = {
-    "score": number("the judge's score without the change; for a passage, its label or expected grade", "the judge's"),
-    "changed_score": number(f"the score with the change; empty for `{LENGTH}`", "the judge's"),
-    "judgements": integer("number of questions about the answer or passage", "questions"),
-    "other_words": integer("number of questions whose likeliest word differs after the change", "questions"),
+    "score": number("judge's score without the change; for a passage, the label or expected grade", "the judge's"),
+    "changed_score": number(f"judge's score with the change; empty for `{LENGTH}`", "the judge's"),
+    "judgements": integer("number of questions that the judge was asked about the answer or passage", "questions"),
+    "other_words": integer("number of questions for which the change alters the likeliest reply word", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
 """The columns that identify an answer."""

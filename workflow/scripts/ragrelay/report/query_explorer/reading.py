@@ -22,16 +22,16 @@ EFFECT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "referen
 """Columns for the effects of single passages on P; ``what`` is the label shown before the value."""
 BLOCK = {
     "qid": QID,
-    "block": text("title of a block below the query's contexts"),
-    "title": text("title of a row in the block; rows with equal titles and texts are merged"),
+    "block": text("title of the block in which the row appears, below the query's contexts"),
+    "title": text("title of the row within its block; rows with the same title and text are merged"),
     "text": text("text below the row's title, such as a query; empty if there is none"),
-    "retriever": text("the retriever that returned this list of passages"),
-    "note": text("a note on this list"),
+    "retriever": text("name of the retriever that returned the passages"),
+    "note": text("note about the list of passages"),
     "passages": Column(pl.List(pl.Struct({"docno": pl.String, "label": pl.Int64, "text": pl.String})),
-                       "the passages in the list, in prompt order; an unjudged passage's label is empty"),
+                       "passages in the list, in prompt order; the label is empty for an unjudged passage"),
     **{name: COLUMNS[name] for name in ("seed", "answer", "finish_reason", "answer_tokens")},
     "scores": Column(pl.List(pl.Struct({"references": pl.String, "p": pl.Float64})),
-                     "the answer's score against each reference set"),
+                     "answer's score against each reference set"),
 }  # fmt: skip
 """Columns of blocks, in the page's order; one row per answer."""
 File = str | Path
