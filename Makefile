@@ -31,22 +31,22 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACCELERATOR=cuda] [PYTHON=python3.11]
+setup: $(STAMP)  ## Create the environment in .venv from its lock files: make setup [ACCELERATOR=cuda] [PYTHON=python3.11]
 
-demo: $(STAMP)  ## Run the demo study, with a real language model of 135 million parameters: make demo [CORES=2]
+demo: $(STAMP)  ## Run the demo study with a real language model (135 million parameters): make demo [CORES=2]
 	@snakemake --cores $(CORES) --configfile config/demo_real.yaml
 	@echo "The report: results/demo_real/report/index.html"
 
 # Snakemake keeps the job's script, which runs again and stops at its first line.
-debug: $(STAMP)  ## Make a file again and step through its job in pdb: make debug TARGET=results/... [CONFIGFILE=my-study.yaml]
-	@test -n "$(TARGET)" || { echo "ragrelay: error: TARGET: found none; expected a file of the results, such as results/demo/demo/collection/qrels.parquet"; exit 1; }
+debug: $(STAMP)  ## Regenerate a file and step through its job in pdb: make debug TARGET=results/... [CONFIGFILE=my-study.yaml]
+	@test -n "$(TARGET)" || { echo "ragrelay: error: TARGET: found nothing; expected a result file, such as results/demo/demo/collection/qrels.parquet"; exit 1; }
 	@begun=$$(mktemp); snakemake --cores 1 $(addprefix --configfile ,$(CONFIGFILE)) --skip-script-cleanup --force "$(TARGET)" || true; \
 	script=$$(find .snakemake/scripts -name '*.py' -newer "$$begun" | head -1); rm "$$begun"; \
-	test -n "$$script" || { echo "ragrelay: error: $(TARGET): found no job's script; see the messages above"; exit 1; }; sed -i '/snakemake preamble end/a breakpoint()' "$$script"; python "$$script"
+	test -n "$$script" || { echo "ragrelay: error: $(TARGET): found no job script; see the messages above"; exit 1; }; sed -i '/snakemake preamble end/a breakpoint()' "$$script"; python "$$script"
 
 # What needs more than the package itself is left out: markers, pyproject.toml.
 NEEDS := browser or cluster or engine or full or page or process or simulation or study
-check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or simulation, one dry run: make check
+check: $(STAMP)  ## Run the linters, type checks, a dry run and the unit tests that need no model, program or simulation: make check
 	@ruff check --quiet .
 	@ruff format --quiet --check .
 	@snakefmt --check $(SNAKEFILES)
@@ -56,12 +56,12 @@ check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or s
 
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
 RUN := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --no-loadscope-reorder
-test: $(STAMP)  ## The tests of make check, and one each of a whole study, a page, a cluster, a failure: make test
+test: $(STAMP)  ## Run the tests of make check, plus one each of a full study, a page, a cluster and a failure: make test
 	@$(RUN) --dist loadfile -m "(gate and not full) or not ($(NEEDS))" $(PYTEST)
 
 # With a seed or rules, kills alone: KILLED says what they and KILLS are. Its tests take longest, so workers share them.
 KILLED := tests/faults/test_killed_rules.py
-faults: $(STAMP)  ## All other tests, before a release: engines, kills, SLURM, simulations; some need root and SLURM's packages
+faults: $(STAMP)  ## Run all other tests, before a release: engines, kills, SLURM, simulations; some need root and SLURM's packages
 ifneq ($(SEED)$(RULES)$(KILLS),)
 	@pytest -m full -s $(KILLED) $(PYTEST)
 else
@@ -74,7 +74,7 @@ CODE := benchmarks docs requirements resources setup.py tests tools workflow
 
 SNAKEFILES := Snakefile workflow/Snakefile rules workflow/scripts
 
-lint: $(STAMP)  ## Check style, types and the workflow's manners
+lint: $(STAMP)  ## Check style and types, and lint the workflow
 	ruff check $(CODE)
 	ruff format --check $(CODE)
 	snakefmt --check $(SNAKEFILES)
@@ -86,7 +86,7 @@ format: $(STAMP)  ## Format Python and Snakemake files
 	ruff format .
 	snakefmt $(SNAKEFILES)
 
-docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the site in site/; a broken link ends it
+docs: $(STAMP) $(SITE_STAMP)  ## Regenerate the pages written from code, then build the site in site/; a broken link is an error
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/thinking_models.py
@@ -108,7 +108,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/site.py .site-source
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
 
-gallery: $(STAMP)  ## Run the studies of docs/gallery.md, whose pages `make docs` then puts on the site
+gallery: $(STAMP)  ## Run the studies in docs/gallery.md; `make docs` then adds their pages to the site
 	python -m tools.gallery $(CORES)
 
 # The site's generator has an environment of its own, so that the other does not grow.
@@ -124,7 +124,7 @@ $(SITE_STAMP): | $(STAMP)
 SIMULATIONS := acu_errors battle_errors cluster_errors early_words interval_coverage intervention_errors judge_intervals measure_errors panel_errors people_errors prediction_errors rho_errors ridge_errors round_errors thought_errors verdict_errors verdict_power verdict_signs word_errors
 LONG := erag_labels llm_calls main_process plan_truth study_scale gpu
 BENCH ?= $(filter-out $(SIMULATIONS) $(LONG),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
-bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"] [BENCH_FLAGS="--rounds 3"]
+bench: $(STAMP)  ## Run the benchmarks and regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"] [BENCH_FLAGS="--rounds 3"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \
 	  echo "== $$name"; \
@@ -132,13 +132,13 @@ bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md
 	done
 	python tools/performance.py
 
-bench-compare: $(STAMP)  ## Print the benchmarks' figures that are worse by a tenth than the last record of the same processor
+bench-compare: $(STAMP)  ## Print benchmark figures that are at least 10% worse than in the same processor's last record
 	@python -m tools.bench_compare
 
 # Needs uv. A lock's pins are kept where they still fit; UV_FLAGS=--upgrade takes the newest.
 # For torch's CPU build, uv must know PyTorch's CPU wheels, e.g. by UV_FLAGS="--find-links FOLDER".
 # At the end, files for every Python that `make setup` accepts must exist, with the hashes of the locks.
-lock:  ## Make requirements/*.txt from requirements/*.in
+lock:  ## Generate requirements/*.txt from requirements/*.in
 	cd requirements; \
 	compile() { $(UV) pip compile --quiet --no-annotate --generate-hashes --custom-compile-command "make lock" --python-version 3.11 $(UV_FLAGS) "$$@" > /dev/null; }; \
 	compile --overrides overrides.txt --overrides cpu-overrides.txt --no-emit-package torch cpu.in -o cpu.txt; \

@@ -196,8 +196,8 @@ def test_an_overlay_without_a_study_does_not_write_into_the_demos_results(tmp_pa
 
     code, output = said("--configfile", "more.yaml")
     expected = (
-        "ragrelay: error: more.yaml: found no key 'study'; expected a line 'study: <name>': results then go to "
-        "results/<name>/, not among those of demo"
+        "ragrelay: error: more.yaml: found no key 'study'; expected a line 'study: <name>', so that results go to "
+        "results/<name>/ and don't mix with those of demo"
     )
     assert code == 1 and expected in output.splitlines()
     assert not (study.folder / "results").exists()

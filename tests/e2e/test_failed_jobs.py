@@ -134,4 +134,6 @@ def test_files_of_failed_jobs_are_not_kept(copied: Callable[[], Sandbox]) -> Non
     said = done.stdout + done.stderr
     assert done.returncode and "Traceback" not in said
     (line,) = (line for line in said.splitlines() if line.startswith("ragrelay: error"))
-    assert line.startswith("ragrelay: error: option --keep-incomplete: found this option, with which the next"), line
+    assert line.startswith("ragrelay: error: option --keep-incomplete: found this option, which would let the next"), (
+        line
+    )

@@ -63,7 +63,7 @@ def test_the_explorer_has_the_texts_shown(processed: Sandbox) -> None:
 
 def test_the_plan_says_what_processors_took(processed: Sandbox, tmp_path: Path) -> None:
     plan = processed.copied_to(tmp_path / "study").snakemake("plan").stdout
-    assert "small, short: of 16 calls of its processor, 0 were cached and 16 were made before this plan" in plan
+    assert "small, short: of 16 calls to its processor, 0 were cached and 16 were made before this plan" in plan
 
 
 def test_a_changed_key_makes_its_own_cells_again_and_nothing_else(processed: Sandbox, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_job_says_what_is_missing(study: HubStudy) -> None:
         asked = len(hub.asked)
         [line, *_] = errors(study, ONE_RETRIEVER)
         assert len(hub.asked) == asked, "a job asked the hub"
-    assert f"generator model '{MODEL}': found nothing of '{MODEL}' in the hub's cache" in line
+    assert f"generator model '{MODEL}': found no files of '{MODEL}' in the hub's cache" in line
     assert "expected `snakemake prefetch` first, on a machine that can reach the hub" in line
 
 
@@ -156,4 +156,4 @@ def test_a_gguf_file_of_a_repository(tmp_path: Path) -> None:
     shutil.rmtree(study.folder / "hub")
     (study.results / "converted/demo-lm.json").unlink()
     [line] = errors(study, "prefetch")
-    assert f"generator model '{name}': found nothing of '{name}' in the hub's cache" in line
+    assert f"generator model '{name}': found no files of '{name}' in the hub's cache" in line

@@ -56,7 +56,7 @@ def test_damage_is_named(cache: Path, name: str) -> None:
     [path] = cache.glob(name)
     HARMED[name](path)
     [said] = check_cache(cache)
-    assert said.startswith(f"{path}: damaged (") and said.endswith("; delete it, and the next run makes it again")
+    assert said.startswith(f"{path}: damaged (") and said.endswith("; delete it, and the next run will recreate it")
 
 
 def test_a_hash_of_before_that_is_not_its_files(cache: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_hash_of_before_that_is_not_its_files(cache: Path) -> None:
     entry.write_text("0" * 64)
     assert list(check_cache(cache)) == []
     assert kept_hash(cache / "model", cache) == "0" * 64
-    expected = f"{entry}: damaged (not the hash of {cache / 'model'}); delete it, and the next run makes it again"
+    expected = f"{entry}: damaged (not the hash of {cache / 'model'}); delete it, and the next run will recreate it"
     assert list(check_cache(cache)) == [expected]
     (cache / "model").write_bytes(b"others")
     assert list(check_cache(cache)) == [], "of a file that is no longer as it was"
@@ -91,5 +91,5 @@ def test_leftovers_are_named(cache: Path) -> None:
     os.utime(old, (0, 0))
     said = dict(line.split(": ", 1) for line in check_cache(cache))
     assert said.keys() == {str(path) for path in (dead, old, own)}
-    assert said[str(dead)] == "left by a job that was killed; the next job that writes there removes it"
+    assert said[str(dead)] == "left behind by a killed job; the next job that writes there will remove it"
     assert said[str(old)].startswith("written by a job here or elsewhere, last changed 1970-01-01")

@@ -58,7 +58,7 @@ def test_a_machine_that_can_run_a_study(capsys: pytest.CaptureFixture[str], monk
     ("name", "value", "subject", "line"),
     [
         ("_said", lambda *command: "", "SLURM", "problem: sbatch, but sinfo lists no partition"),
-        ("_said", lambda *command: "", "libnuma", "problem: not found; vLLM loads it on a processor"),
+        ("_said", lambda *command: "", "libnuma", "problem: not found; vLLM's CPU build needs it"),
         ("PYTHONS", ((3, 14), (3, 15)), "Python", "problem: 3."),
         ("ROOM", 10**9, "here", "note: "),
         ("_version", lambda name: "9" * (name == "snakemake"), "engine", "note: no vLLM; "),

@@ -51,7 +51,7 @@ def ask(tmp_path: Path) -> Ask:
 
 
 def test_fetched_once_then_served_without_the_hub(ask: Ask, tiny_llama: Path) -> None:
-    assert "found nothing of 'lab/lm' in the hub's cache" in ask(CHECK, HF_HUB_OFFLINE="1")
+    assert "found no files of 'lab/lm' in the hub's cache" in ask(CHECK, HF_HUB_OFFLINE="1")
     with FakeHub({"lab/lm": tiny_llama}) as hub:
         assert COMMIT in ask(MODEL, HF_ENDPOINT=hub.url)
     assert ask(CHECK, HF_HUB_OFFLINE="1") == "there"
@@ -97,7 +97,7 @@ def test_terrier(ask: Ask, tmp_path: Path) -> None:
     """If Maven Central is out of reach and the jars are not there, the message says where they belong."""
     code = "from ragrelay.execution.fetching.inputs import *; print(fetch_terrier())"
     nowhere = {"JAVA_TOOL_OPTIONS": "", "https_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
-    assert "or a network to fetch it" in ask(code, PYTERRIER_HOME=str(tmp_path / "empty"), **nowhere)
+    assert "or a network to get it" in ask(code, PYTERRIER_HOME=str(tmp_path / "empty"), **nowhere)
     assert f"[version={VERSION} " in ask(code, PYTERRIER_HOME=str(pyterrier_home(tmp_path / "home")), **nowhere)
 
 

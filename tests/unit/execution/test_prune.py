@@ -60,7 +60,7 @@ def test_it_lists_what_nobody_needs_and_removes_it_only_on_demand(cache: Path) -
     lines = prune(cache)
     assert [line.split(":")[0] for line in lines[:-1]] == [f"{cache}/answers/{OLD}", f"{cache}/indexes/{INDEX}"]
     total = f"2 files, {(size + 1000) / 1e6:.1f} MB"
-    assert lines[-1] == f"Not needed: {total}. --config prune=remove removes them."
+    assert lines[-1] == f"Not needed: {total}. To remove them, add --config prune=remove."
     assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX] and not (cache / FOLDER).exists()
     assert prune(cache, remove=True)[-1] == f"Removed: {total}."
     assert kept(cache) == [NEEDED, OTHERS]

@@ -98,7 +98,7 @@ def test_messages_name_the_address_that_failed(
     assert f"ragrelay: warning: {failed}; the other addresses get its requests" == named
     assert failed_addresses([shard(tmp_path, "bm25", *log, BEGUN)]) == [], "the job has begun again"
     shown = show_status(generation_status([shard(tmp_path, "bm25", *log)], NOW), {}, [failed])
-    assert shown.endswith(f"Failed addresses, whose requests went to others:\n  {failed}")
+    assert shown.endswith(f"Failed addresses (other addresses got their requests):\n  {failed}")
 
 
 class Named(FakeServer):
@@ -119,7 +119,7 @@ def test_one_that_serves_another_model_ends_the_job(order: int, chat: bool) -> N
     servers = [Named("m"), Named("other")][::order]
     rows = EndpointEngine({**DEFINITION, "chat": chat, "base_url": [each.address for each in servers]})
     found = []
-    with pytest.raises(InputError, match=r"a reply by model '(m|other)', while others, .* are by '(other|m)'"):
+    with pytest.raises(InputError, match=r"a reply from model '(m|other)', but earlier .* from '(other|m)'"):
         found += rows.answers(iter(MANY))
     assert found == []
 

@@ -236,7 +236,7 @@ def test_a_prompt_that_the_endpoint_cut(
 ) -> None:
     server.window = window
     engine = EndpointEngine({**DEFINITION, "chat": chat})
-    with pytest.raises(InputError, match=re.escape(found) + ".*; expected the whole prompt: a server with a longer"):
+    with pytest.raises(InputError, match=re.escape(found) + ".*; expected the entire prompt; use a server with a"):
         list(engine.answers(iter([Request("p", 1, ids, 0, text)])))
 
 

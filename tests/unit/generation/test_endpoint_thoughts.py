@@ -112,7 +112,9 @@ def test_a_budget_that_a_server_does_not_keep(server: FakeServer, definition: di
     request = Request("p", 1, (1, 2))
     for tokens, ended in ((6, "stop"), (4, "length")):
         server.raw = [reply("<think>a", tokens, ended)]
-        with pytest.raises(InputError, match=f"a thought of {tokens} tokens .*; expected one that ends .* at 5 "):
+        with pytest.raises(
+            InputError, match=f"a thought of {tokens} tokens .*; expected a thought that ends .* after 5 "
+        ):
             told(definition, request)
     server.raw = [reply("<think>a", 3, read=1)]
     with pytest.raises(InputError, match=r"1 tokens read .* of prompt p, which has 2 tokens"):

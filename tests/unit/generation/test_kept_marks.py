@@ -164,6 +164,6 @@ def test_marks_of_a_local_tokenizer_by_themselves(generator: dict[str, Any], tmp
     assert other and other.hidden is None
     plain = build_chat_model(tmp_path / "plain")
     with pytest.raises(
-        InputError, match="auto, although the tokenizer has no marks of thought; expected the marks, or n"
+        InputError, match="auto, although the tokenizer has no thought marks; expected the marks themselves"
     ):
         thought_marks({**auto, "model": str(plain)})

@@ -57,7 +57,7 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
     assert rows["bm25"][4:] == ["500", "100", "160", "240+", "", "1", "0:04:00+", "running"]
     assert rows["nrel"][4:] == ["", "", "", "+", "", "", "", "waiting"]
     assert rows[""][0] == "total" and rows[""][4:8] == ["1,590", "330", "220", "1,040+"]
-    assert "+: more from 2 jobs that have not counted yet" in shown
+    assert "+: plus requests from 2 jobs that have not counted theirs yet" in shown
     assert shown.endswith("Failed jobs:\n  logs/demo/rel.log: model: found none; expected one")
 
 

@@ -116,7 +116,7 @@ def test_code_of_models_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(InputError, match="found model_type 'own' in"):
         Encoder({"model": model, "layer": 1, "device": "cpu"})
     monkeypatch.setattr("ragrelay.scoring.encoder.check_model", lambda *_, **__: None)
-    with pytest.raises(InputError, match="one that does not load"):
+    with pytest.raises(InputError, match="one that can't be loaded"):
         Encoder({"model": model, "layer": 1, "device": "cpu"})
     for read in (load_tokenizer, window_of):
         with pytest.raises(ValueError, match="trust_remote_code"):
@@ -225,7 +225,7 @@ def test_cache_of_someone_else(tmp_path: Path) -> None:
         try:
             check_cache_folder(tmp_path / "cache" / "below", read_only=False)
         except InputError as error:
-            os._exit(0 if "can't be written to" in str(error) else 1)
+            os._exit(0 if "isn't writable" in str(error) else 1)
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -11,13 +11,13 @@ from ragrelay.base.io.workflow_files import ROOT
 
 HELP = f"""ragrelay {ragrelay.__version__}: is relevance relayed from the retriever to the answer?
 
-ragrelay demo                                the demo, with a small language model (3 to 6 minutes on two cores)
+ragrelay demo                                run the demo with a small language model (3 to 6 minutes on two cores)
 ragrelay doctor                              check this machine
 ragrelay --cores 2 --configfile my-study.yaml
-                                             a study; everything else is handed to snakemake, too
+                                             run a study; all other arguments go to snakemake too
 
-Paths of the workflow's own files, such as profiles/slurm or config/paper.yaml, stand for those in the wheel where the
-working folder has none. Targets: ragrelay --list"""
+Paths to the workflow's own files, such as profiles/slurm or config/paper.yaml, refer to the copies in the wheel if the
+working folder has none. To list all targets: ragrelay --list"""
 CORES = ("--cores", "-c", "--jobs", "-j", "--profile", "--executor", "-e")
 """Options of which Snakemake needs at least one, to know how many cores to use."""
 OWN = ("profiles", "config")

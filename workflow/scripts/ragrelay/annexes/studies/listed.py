@@ -91,7 +91,7 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
         try:
             said |= _of_provenance(json_object(path, str(path), "a whole file"))
         except InputError as error:
-            found = error.parts[1].removeprefix(f"{path}, which is ").replace("not a JSON object but ", "")
+            found = error.parts[1].removeprefix(f"{path}, which contains ").removesuffix(" instead of a JSON object")
             troubles.append(f"Broken: {PROVENANCE} is {found}.")
         except (OSError, _IncompleteError) as error:
             troubles.append(f"Broken: {PROVENANCE} is {error}.")

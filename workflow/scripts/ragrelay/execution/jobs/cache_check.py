@@ -34,11 +34,11 @@ def check_cache(cache_dir: Path) -> Iterator[str]:
             yield _damaged(entry, reason)
     for path in sorted(leftover for folder in cache_dir.glob("**/") for leftover in leftovers(folder)):
         if ended(path):
-            yield f"{path}: left by a job that was killed; the next job that writes there removes it"
+            yield f"{path}: left behind by a killed job; the next job that writes there will remove it"
         else:
             changed = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
-            yield f"{path}: written by a job here or elsewhere, last changed {changed}; delete it if that job is dead"
+            yield f"{path}: written by a job here or elsewhere, last changed {changed}; delete it if that job has died"
 
 
 def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: damaged ({reason}); delete it, and the next run makes it again"
+    return f"{path}: damaged ({reason}); delete it, and the next run will recreate it"

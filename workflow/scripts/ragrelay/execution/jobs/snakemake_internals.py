@@ -429,11 +429,11 @@ def _dry_table(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict
     if any(getattr(job.input, MISSING_KEYS, ()) for job in jobs):
         missing, time = planned(jobs)
         _PLANNED.update(missing)
-        unknown = "Jobs without missing answers or scores get no GPU; run `snakemake plan` first to see them here.\n"
-        counted = f"Missing answers are as counted by the plan of {time}.\n" if time else unknown
+        unknown = "Jobs without missing answers or scores get no GPU; to see which, run `snakemake plan` first.\n"
+        counted = f"The numbers of missing answers come from the plan of {time}.\n" if time else unknown
     classes = submissions(workflow)
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
-    note = f"{left}: placeholders of profiles/slurm; a run, or the target check_cluster, checks them with SLURM.\n"
+    note = f"{left}: placeholders in profiles/slurm; a run or the target check_cluster checks them with SLURM.\n"
     return f"Requests to SLURM:\n{submission_table(classes)}\n{counted}{note if left else ''}"
 
 

@@ -57,7 +57,7 @@ def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str,
         need, used = receipt["needs"][key], receipt["used"][key] or 0
         before = f"{used:,.6g} are used and " if used else ""
         if need is None:
-            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the need is unknown, so no run will start.")
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the amount needed is unknown, so no run will start.")
         elif used + need > limit:
             less = f"of which {before}~{need:,.6g} more needed" if used else f"less than the ~{need:,.6g} needed"
             lines.append(f"Budget: {limit:,g} {UNITS[key]}, {less}, so no run will start.")

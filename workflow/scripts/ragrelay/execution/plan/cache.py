@@ -145,7 +145,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     }
     if listed:
         unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
-        yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has nugget lists, and its files don't name their stores"
+        yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has nugget lists, whose files don't name their stores"
     if remove:
         use = Use(cache_dir, REMOVAL)
         use.note()
@@ -159,7 +159,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
         fate = "changed less than a day ago, kept" if entry not in old else "removed" if remove else "not needed"
         yield f"{entry.path}: {fate} ({entry.files} files, {entry.bytes / 1e6:.1f} MB)"
     total = f"{sum(entry.files for entry in old)} files, {sum(entry.bytes for entry in old) / 1e6:.1f} MB"
-    yield f"Removed: {total}." if remove else f"Not needed: {total}. --config prune=remove removes them."
+    yield f"Removed: {total}." if remove else f"Not needed: {total}. To remove them, add --config prune=remove."
 
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
@@ -181,5 +181,5 @@ def compact_cache(cache_dir: Path) -> Iterator[str]:
             joined, made = store.join()
             _, waiting = store.remove_replaced()
             if joined or removed or waiting:
-                rest = f"; {waiting} replaced parts stay for a day, as jobs may be reading them" if waiting else ""
+                rest = f"; {waiting} replaced parts stay for a day, because jobs may be reading them" if waiting else ""
                 yield f"{folder}: {joined} parts joined into {made}, {removed} replaced parts removed{rest}"

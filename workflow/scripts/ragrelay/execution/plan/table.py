@@ -28,7 +28,7 @@ BASES = {
 }
 
 
-AS_INDEPENDENT = " This treats queries as independent; they come in clusters, so you need more."
+AS_INDEPENDENT = " This assumes independent queries; yours come in clusters, so you need more."
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
@@ -56,12 +56,14 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
         pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
         (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
     )
-    notes = ["Without ~: exact. With ~: an estimate. A key that several rows share counts once in the total."]
+    notes = [
+        "Numbers with ~ are estimates, all others are exact. A key that several rows share counts once in the total."
+    ]
     if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
         jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
-            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate, for answers of the "
-            "mean length and one sentence, and for the passages of a first search."
+            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated. They are estimated for answers "
+            "of mean length with one sentence, and for the passages of a first search."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
 
@@ -77,7 +79,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
             notes.append(
                 f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
                 f"{speed} ({pace.tokens_per_second_from})."
-                + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, because no tokenizer is named.")
+                + ("" if pace.prompts_counted else " Prompt tokens are estimated, because no tokenizer is set.")
             )
         if jobs - {*ANSWERS}:
             price = generator.price("likelihoods")
@@ -99,7 +101,7 @@ def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
     """Return a line on a context processor's time. Its job ran before the plan, because the plan counts its prompts."""
     took = read_json(receipt)
     return (
-        f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} of its processor, "
+        f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "
         f"{count(took['cached'])} were cached and {count(took['made'])} were made before this plan, in "
         f"{number(took['seconds'], 1)} s."
     )
@@ -122,14 +124,14 @@ def size_note(part: Mapping[str, Any]) -> str:
     if Path(part["variance"]).is_file():
         where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
         needed = read_table(part["variance"], variance.COLUMNS).filter(**where)["seeds_for_reliable"].drop_nulls()
-        seeds = f"; a reliability of 0.9 takes {counted(needed[0], 'seed')}" if len(needed) else ""
+        seeds = f"; a reliability of 0.9 would take {counted(needed[0], 'seed')}" if len(needed) else ""
     if n < QUERIES_AT_LEAST:
-        return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
+        return f"{name}: {count(n)} queries are too few to compare retrievers."
     equivalent = "" if margin is None else (
-        f"; equivalence at a margin of {number(margin, 2)} takes ~{count(queries_for_margin(margin, sd))} queries"
+        f"; equivalence at a margin of {number(margin, 2)} would take ~{count(queries_for_margin(margin, sd))} queries"
     )  # fmt: skip
     return (
-        f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
-        f"in 80% of studies{equivalent} (standard deviation of a difference {number(sd, 2)}: "
-        f"{basis}){seeds}.{AS_INDEPENDENT if part['clustered'] else ''}"
+        f"{name}: with {count(n)} queries, 80% of studies would detect a difference of "
+        f"~{number(detectable_difference(n, sd))} in mean P{equivalent} (standard deviation of a difference "
+        f"{number(sd, 2)}: {basis}){seeds}.{AS_INDEPENDENT if part['clustered'] else ''}"
     )
