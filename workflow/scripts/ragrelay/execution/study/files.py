@@ -38,24 +38,24 @@ clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters"
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
     "passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection, prepare_judged_subtopics",
-    "counts of queries and judgements that were left out")
+    "counts of the queries and judgements left out")
 left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
-    "counts of references that were left out")
-index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index, which is in the cache")
+    "counts of the references left out")
+index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index in the cache")
 run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
     "TREC run: qid, Q0, docno, rank from 1, score, the retriever's name; with `run_metadata`, an ir_metadata header in "
     "comments comes first")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
     "counts of doubtful rows in an imported run file")
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
-    "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
+    "retrieved passages that were skipped because they have no text", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
 contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts, process_contexts",
     "each query's top passages with text, up to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
 processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_contexts",
     "receipt for processing a retriever's passages (the new texts are in the cache): contexts requested, cached and "
     "made, seconds, and whether processing a sample again gave the same texts")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
-    "counts of passages and queries that were left out")
+    "counts of the passages and queries left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
     "a cell's prompts", "ragrelay.prompting.layout:COLUMNS")
 receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "generate_answers",
@@ -63,10 +63,11 @@ receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "genera
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
     "view_answers, read_answers", "a cell's answers", "ragrelay.generation.answer_files:COLUMNS")
 imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
-    "the passages in the contexts of imported answers; the texts of their prompts are unknown",
+    "the passages in imported answers' contexts; the prompts' texts are unknown",
     "ragrelay.prompting.layout:COLUMNS")
 imported_passages = StudyFile("{dataset}/prompts/@{generator}/{retriever}/passages.parquet", "read_answers",
-    "these passages, listed after the retriever's own ranking", "ragrelay.retrieval.contexts:COLUMNS")
+    "the passages in imported answers' contexts, listed after the retriever's own ranking",
+    "ragrelay.retrieval.contexts:COLUMNS")
 left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_out.json",
     "view_answers, read_answers",
     "counts of missing answers by reason and, for imported answers, of ignored rows")
@@ -80,27 +81,26 @@ nuggets = WriteNuggets.made["nuggets"]
 left_out_of_nuggets = WriteNuggets.made["left_out"]
 judge_checks_scores = CheckJudge.made["scores"]
 context_use = ScoreContextUse.made["table"]
-plan = StudyFile("plan.csv", "plan", "the requests that each job with an engine would make, with cost estimates",
+plan = StudyFile("plan.csv", "plan", "the requests that each engine job would make, with estimates of their cost",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
-    "the time of the plan, its total (which the key `budget` limits), and the numbers of shards for the key `shards: "
-    "auto`")
+    "the plan's time, its total (which the key `budget` limits), and the numbers of shards for `shards: auto`")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
-    "the origin of every result, with hashes of queries, judgements, gold answers, runs, labels and corpus")
+    "where every result comes from, with hashes of the queries, judgements, gold answers, runs, labels and corpus")
 left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
-    "all counts of left-out or cut items, including those in every other `left_out.json`")
+    "all counts of left-out or truncated data, including those in every other `left_out.json`")
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
-    "the query explorer's data: a script per query, and `queries.json`, which lists them")
+    "the query explorer's data: one script per query, and `queries.json`, which lists the queries")
 report = StudyFile("report/index.html", "write_page", "the study's page")
 facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the table rows "
-    "that their numbers come from")
-page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages, for the links in their headers; "
+    "behind their numbers")
+page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages for the links in their headers, "
     "written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "counts of left-out, skipped or cut items, by "
                                                                          "stage",
     "ragrelay.report.origin:LEFT_OUT")
-measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "Snakemake's measurements of a "
-    "job's time and memory")
+measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "the job's time and memory, as "
+    "measured by Snakemake")
 # fmt: on
 
 

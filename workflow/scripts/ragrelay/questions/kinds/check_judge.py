@@ -26,11 +26,11 @@ class CheckJudge(JudgeAnswers):
     key = "{dataset}/{scorer}/{generator}"
     follows = JudgeAnswers
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",
-        "the questions that a judge's checks compare, with their keys in the cache",
+        "the questions that a judge's bias checks compare, with their keys in the cache",
         "ragrelay.questions.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
-            "the scores of a judge's checks", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
+            "the scores from a judge's bias checks", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:

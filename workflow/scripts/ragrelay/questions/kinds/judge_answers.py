@@ -33,14 +33,14 @@ class JudgeAnswers(Question):
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             "score_answers, score_judged_answers, read_scores",
-            "the score of every answer against every reference set; rows with ordering `none` score the zero-shot "
-            "answers against the references that the retriever's contexts leave unseen",
+            "every answer's score for every reference set; rows with the ordering `none` score the zero-shot "
+            "answers against the references that aren't in the retriever's contexts",
             "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
         "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
             "score_judged_answers, read_scores",
-            "counts of answers without a score, and of questions whose reply words get little probability from the "
-            "judge; for a file of scores, also counts of ignored scores, for all retrievers together (in the file for "
-            "`zeroshot`)"),
+            "counts of answers without a score, and of questions for which the judge gives the reply words little "
+            "probability; for a score file, also counts of ignored scores, for all retrievers together (in the file "
+            "for `zeroshot`)"),
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:

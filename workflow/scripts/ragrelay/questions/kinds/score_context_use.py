@@ -30,7 +30,7 @@ class ScoreContextUse(AboutRetrievers):
         "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",
-            "log-probability of each answer with and without its context",
+            "each answer's log-probability with and without its context",
                 "ragrelay.questions.context_use.table:COLUMNS"),
     }  # fmt: skip
 
