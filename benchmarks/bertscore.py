@@ -184,20 +184,20 @@ def rate_figures(tasks: list[Task], threads: int, rounds: int, clock: Callable[[
         goal = ">= 0.75" if name == "float32" else ""
         shares = pairs.ratios(seconds, "product", "blocks")
         figures |= {
-            f"{name}: the encoder's rate in blocks over the rate of a large matrix product": record.figure(
+            f"{name}, texts in blocks: encoder throughput ÷ throughput of a large matrix product": record.figure(
                 pairs.median(shares), goal=goal, spread=shares
             ),
-            f"{name}: the encoder's rate in blocks over the fastest rate of a product with its shapes": record.figure(
+            f"{name}, texts in blocks: encoder throughput ÷ best throughput of products of equal shapes": record.figure(
                 work / pairs.median(seconds["blocks"]) / fastest_product(encoders[True], threads, clock),
                 goal=">= 0.8" if name == "float32" else ">= 0.7",
             ),
-            f"{name}: the encoder's rate for one text at a time over the rate of a large matrix product": record.figure(
+            f"{name}, one text at a time: encoder throughput ÷ throughput of a large matrix product": record.figure(
                 pairs.median(pairs.ratios(seconds, "product", "single"))
             ),
-            f"{name}: time for one text at a time over time in blocks, encoder only": pairs.ratio(
+            f"{name}, encoder only: time with one text at a time ÷ time with blocks": pairs.ratio(
                 seconds, "single", "blocks"
             ),
-            f"{name}: rate of a large matrix product": record.figure(machine, "GFLOP/s"),
+            f"{name}: throughput of a large matrix product": record.figure(machine, "GFLOP/s"),
         }
     return figures
 
@@ -208,9 +208,13 @@ def change_figures(full: list[Scores], half: list[Scores]) -> dict[str, record.F
     best = [np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)) for one, other in zip(full, half, strict=True)]
     largest = max(float(np.abs(one.f1 - other.f1).max()) for one, other in zip(full, half, strict=True))
     return {
-        "bfloat16: largest change in a pair's F1": record.figure(largest),
-        "bfloat16: largest change in an answer's best F1": record.figure(float(np.concatenate(best).max())),
-        "bfloat16: share of answers whose best reference changes": record.figure(float(np.concatenate(moved).mean())),
+        "bfloat16 instead of float32: largest change in a pair's F1": record.figure(largest),
+        "bfloat16 instead of float32: largest change in an answer's best F1": record.figure(
+            float(np.concatenate(best).max())
+        ),
+        "bfloat16 instead of float32: share of answers whose best reference changes": record.figure(
+            float(np.concatenate(moved).mean())
+        ),
     }
 
 
@@ -269,30 +273,37 @@ def main() -> None:
     chosen = [Scores(*(table[::ALONE] for table in values(one))) for one in scores["ours"]]
     best = zip(scores["ours"], scores["batched"], strict=True)
     pairs_scored = sum(len(task.answers) * len(task.references) for task in tasks)
-    extrapolated = "" if calls == asked else f" (extrapolated from {calls} of {asked} answers)"
+    n_alone = sum(one.f1.size for one in alone)
+    extrapolated = "" if calls == asked else f", extrapolated from {calls} of {asked} answers"
     figures = {
-        "bert-score in one batched call over ours": pairs.ratio(seconds, "batched", "ours", ">= 2"),
+        "time: bert-score (one batched call) ÷ ragrelay": pairs.ratio(seconds, "batched", "ours", ">= 2"),
         **(
             {
-                "bert-score in one batched call over ours in bfloat16": pairs.ratio(
+                "time: bert-score (one batched call) ÷ ragrelay in bfloat16": pairs.ratio(
                     seconds, "batched", "bfloat16", ">= 3"
                 )
             }
             if half
             else {}
         ),
-        "bert-score in one batched call over ours, one text at a time": pairs.ratio(seconds, "batched", "single"),
-        f"bert-score in one call per answer over ours{extrapolated}": pairs.ratio(seconds, "calls", "ours", ">= 30"),
-        "a second study with one new answer in ten over the first": pairs.ratio(studies, "second", "first", "<= 0.15"),
-        "ours": record.figure(pairs.median(seconds["ours"]), "s"),
-        "bert-score, one batched call": record.figure(pairs.median(seconds["batched"]), "s"),
-        f"largest difference in {sum(one.f1.size for one in alone):,} pairs scored alone": record.figure(
+        "time: bert-score (one batched call) ÷ ragrelay with one text at a time": pairs.ratio(
+            seconds, "batched", "single"
+        ),
+        f"time: bert-score (one call per answer{extrapolated}) ÷ ragrelay": pairs.ratio(
+            seconds, "calls", "ours", ">= 30"
+        ),
+        "time: second study (one answer in ten is new) ÷ first study": pairs.ratio(
+            studies, "second", "first", "<= 0.15"
+        ),
+        "time: ragrelay": record.figure(pairs.median(seconds["ours"]), "s"),
+        "time: bert-score (one batched call)": record.figure(pairs.median(seconds["batched"]), "s"),
+        f"largest difference from bert-score in {n_alone:,} pairs scored one at a time": record.figure(
             largest_difference(chosen, alone), goal="<= 1e-5"
         ),
-        "ours: largest difference between blocks and one text at a time": record.figure(
+        "largest difference between ragrelay with blocks and with one text at a time": record.figure(
             largest_difference(scores["ours"], scores["single"]), goal="<= 1e-5"
         ),
-        "largest difference in an answer's best F1 from bert-score's padded batches": record.figure(
+        "largest difference from bert-score with padded batches in an answer's best F1": record.figure(
             max(float(np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
         ),
         **(change_figures(scores["ours"], scores["bfloat16"]) if half else {}),
@@ -300,8 +311,9 @@ def main() -> None:
     }
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA")
     setting = (
-        f"{given.queries} queries x {given.answers} answers, {pairs_scored:,} pairs, MiniLM's layer 6, {given.threads} "
-        f"threads, {given.rounds} rounds; models loaded beforehand{f'; limited to {limit}' if limit else ''}"
+        f"{given.queries} queries with {given.answers} answers each, {pairs_scored:,} pairs, MiniLM's layer 6, "
+        f"{given.threads} threads, {given.rounds} rounds; models loaded beforehand"
+        f"{f'; limited to {limit}' if limit else ''}"
     )
     record.write_record(given, setting, figures, ["bert-score", "torch", "transformers"])
 

@@ -40,16 +40,16 @@ def main() -> None:
         file_hashes.write_hashes(index)
         samples, whole = (seconds(file_hashes.check_hashes, index, one) for one in (False, True))
     figures = {
-        "share of a scoring job's time spent on checking its references' embeddings": record.figure(
+        "share of a scoring job's time spent checking the references' embeddings": record.figure(
             hashes / job, goal=GOAL
         ),
-        "time of the job": record.figure(job, "s"),
-        "time of the check": record.figure(hashes, "s"),
+        "time of the scoring job": record.figure(job, "s"),
+        "time to check the embeddings": record.figure(hashes, "s"),
         "size of the embeddings": record.figure(size >> 20, "MiB"),
-        "checking the size and samples of a 1 GiB file": record.figure(samples, "s"),
-        "checking every byte of a 1 GiB file": record.figure(whole, "s"),
+        "time to check the size and samples of a 1 GiB file": record.figure(samples, "s"),
+        "time to check every byte of a 1 GiB file": record.figure(whole, "s"),
     }
-    setting = f"{QUERIES} queries x {REFERENCES} references x {ANSWERS} answers, {THREADS} threads"
+    setting = f"{QUERIES} queries with {REFERENCES} references and {ANSWERS} answers each, {THREADS} threads"
     record.write_record(given, setting, figures, ["torch", "numpy"])
 
 

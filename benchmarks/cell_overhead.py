@@ -166,11 +166,13 @@ def main() -> None:
     with threadpool_limits(1):
         rounds = [one_pass(given) for _ in range(given.rounds)]
     totals = [1000 * sum(one.values()) / cells for one in rounds]
-    figures = {"per cell": record.figure(pairs.median(totals), "ms", goal="<= 10", spread=totals)}
+    figures = {"time per cell": record.figure(pairs.median(totals), "ms", goal="<= 10", spread=totals)}
     for stage in STAGES:
         spent = pairs.median([one[stage] for one in rounds])
-        figures[f"per cell, {stage}"] = record.figure(1000 * spent / cells, "ms")
-    setting = f"{cells:,} cells of 36 queries each, {given.rounds} rounds; without loading models and starting jobs"
+        figures[f"time per cell: {stage}"] = record.figure(1000 * spent / cells, "ms")
+    setting = (
+        f"{cells:,} cells of 36 queries each, {given.rounds} rounds; excluding the time to load models and start jobs"
+    )
     record.write_record(given, setting, figures, ["polars", "numpy", "scipy"])
 
 

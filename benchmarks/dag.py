@@ -102,21 +102,21 @@ def figures_of(cells: int, rounds: int, count: bool) -> dict[str, record.Figure]
                 raise ValueError(f"bare workflow: found {jobs['bare']} jobs; expected the workflow's {jobs['ours']}")
             cpu = {name: [cost.cpu_seconds for cost in found] for name, found in costs.items()}
             memory = {name: pairs.median([cost.peak_mib for cost in found]) for name, found in costs.items()}
-            start = f"{cells:,} cells: {state}"
-            figures |= {f"{cells:,} cells: jobs": record.figure(jobs["ours"])} if state == STATES[0] else {}
+            start = f"{cells:,} cells, {state}"
+            figures |= {f"{cells:,} cells: number of jobs": record.figure(jobs["ours"])} if state == STATES[0] else {}
             figures |= {
-                f"{start}, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
-                f"{start}, bare Snakemake": record.figure(pairs.median(seconds["bare"]), "s"),
-                f"{start}, seconds over bare Snakemake": pairs.ratio(seconds, "ours", "bare", most),
-                f"{start}, CPU seconds over bare Snakemake": pairs.ratio(cpu, "ours", "bare"),
-                f"{start}, peak memory, workflow": record.figure(memory["ours"], "MiB"),
-                f"{start}, peak memory over bare Snakemake": record.figure(
+                f"{start}: time, ragrelay": record.figure(pairs.median(seconds["ours"]), "s"),
+                f"{start}: time, bare Snakemake": record.figure(pairs.median(seconds["bare"]), "s"),
+                f"{start}: time, ragrelay ÷ bare Snakemake": pairs.ratio(seconds, "ours", "bare", most),
+                f"{start}: CPU time, ragrelay ÷ bare Snakemake": pairs.ratio(cpu, "ours", "bare"),
+                f"{start}: peak memory, ragrelay": record.figure(memory["ours"], "MiB"),
+                f"{start}: peak memory, ragrelay ÷ bare Snakemake": record.figure(
                     memory["ours"] / memory["bare"], "x", goal="<= 1.3"
                 ),
             }
             for folder in folders if count else ():
-                of = "workflow" if folder.name == "ours" else "bare Snakemake"
-                figures[f"{start}, file operations, {of}"] = record.figure(operations(folder))
+                of = "ragrelay" if folder.name == "ours" else "bare Snakemake"
+                figures[f"{start}: file operations, {of}"] = record.figure(operations(folder))
     return figures
 
 
@@ -129,7 +129,7 @@ def main() -> None:
     figures: dict[str, record.Figure] = {}
     for cells in given.cells:
         figures |= figures_of(cells, max(1, given.rounds * min(GRIDS) // cells), given.operations)
-    setting = f"Dry runs of the complete study, {given.rounds} rounds of the smallest grid"
+    setting = f"dry runs of a complete study; {given.rounds} rounds with the smallest grid"
     record.write_record(given, setting, figures, ["snakemake"])
 
 

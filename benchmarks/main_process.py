@@ -33,6 +33,11 @@ SLURM = (
 )  # fmt: skip
 SIDES = {"unpatched": False, "patched": True}
 Spent = dict[str, float]
+SPENT = {
+    "threads": ("number of threads", ""), "looks": ("number of times that jobs are checked", ""),
+    "CPU seconds": ("CPU time", "s"), "seconds": ("wall time", "s"),
+}  # fmt: skip
+"""Label and unit, by what waiting/Snakefile or this file measures."""
 
 
 def spent(jobs: Mapping[str, int], options: tuple[str, ...], patched: bool) -> Spent:
@@ -61,12 +66,12 @@ def compared(jobs: Mapping[str, int], options: tuple[str, ...], rounds: int) -> 
 
     cpu = pairs.alternating({side: partial(turn, side) for side in SIDES}, rounds)
     figures: dict[str, record.Figure] = {
-        "CPU seconds, patched over unpatched": pairs.ratio(cpu, "patched", "unpatched", "<= 1")
+        "CPU time, patched ÷ unpatched": pairs.ratio(cpu, "patched", "unpatched", "<= 1")
     }
-    for what, unit in {"threads": "", "looks at jobs": "", "CPU seconds": "s", "seconds": "s"}.items():
+    for what, (label, unit) in SPENT.items():
         for side in SIDES:
             rows = [one[what] for one in found[side]]
-            figures[f"{what}, {side}"] = record.figure(pairs.median(rows), unit, spread=rows)
+            figures[f"{label}, {side}"] = record.figure(pairs.median(rows), unit, spread=rows)
     return figures
 
 
@@ -84,18 +89,18 @@ def main() -> None:
             found = compared(ON_SLURM, SLURM, given.rounds)
         finally:
             cluster.stop()
-        figures |= {f"SLURM, 50 jobs wait: {label}": one for label, one in found.items()}
-        setting = f"The main process, from its first job to its last, on SLURM, {given.rounds} rounds"
+        figures |= {f"SLURM, 50 waiting jobs: {label}": one for label, one in found.items()}
+        setting = f"Snakemake's main process, from the first job to the last, on SLURM; rounds: {given.rounds}"
         record.write_record(given, setting, figures, ["snakemake", "snakemake-executor-plugin-slurm"])
         return
     for number in QUICK:
         found = compared({"quick": number}, ("--cores", "2"), given.rounds)
         figures |= {f"{number} quick jobs: {label}": one for label, one in found.items()}
     found = compared(CLUSTER, ("--executor", "waiting", "--jobs", "50"), given.rounds)
-    figures |= {f"50 jobs wait: {label}": one for label, one in found.items()}
+    figures |= {f"50 waiting jobs: {label}": one for label, one in found.items()}
     setting = (
-        f"The main process, from its first job to its last, {given.rounds} rounds; jobs of 0.2 s, two at a time; "
-        f"on a simulated cluster, 50 jobs that run for {SECONDS} s while 50 wait"
+        f"Snakemake's main process, from the first job to the last, {given.rounds} rounds; jobs of 0.2 s, two at a "
+        f"time; on a simulated cluster, 50 jobs that run for {SECONDS} s while 50 others wait"
     )
     record.write_record(given, setting, figures, ["snakemake"])
 

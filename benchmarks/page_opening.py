@@ -49,13 +49,18 @@ def main() -> None:
         opened, cpu, drawn = ([one[place] for one in found] for place in range(3))
         figures = {
             "size of the page": record.figure(page.stat().st_size / 2**20, "MiB", "<= 15"),
-            "time to open it": record.figure(statistics.median(opened), "s", "<= 2", opened),
-            "CPU time of the page's process until it is open": record.figure(statistics.median(cpu), "s", "", cpu),
+            "time to open the page": record.figure(statistics.median(opened), "s", "<= 2", opened),
+            "CPU time of the page's browser process until the page is open": record.figure(
+                statistics.median(cpu), "s", "", cpu
+            ),
             "time until every chart is drawn": record.figure(statistics.median(drawn), "s", "", drawn),
             "time to write the page": record.figure(rendered, "s"),
         }
     record.write_record(
-        given, f"{given.queries:,} queries, {len(RETRIEVERS)} retrievers, simulated", figures, ["vl-convert-python"]
+        given,
+        f"a simulated study with {given.queries:,} queries and {len(RETRIEVERS)} retrievers",
+        figures,
+        ["vl-convert-python"],
     )
 
 

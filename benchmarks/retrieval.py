@@ -86,15 +86,15 @@ def main() -> None:
     same = sum(best.get(str(place)) == int(found["numpy"][place][0]) for place in range(len(queries)))
     rates = {name: record.figure(len(queries) / pairs.median(spent), "queries/s") for name, spent in seconds.items()}
     figures = {
-        "PISA's queries/s over bm25s's": pairs.ratio(seconds, "numpy", "pisa"),
-        "PISA's queries/s over bm25s's with numba": pairs.ratio(seconds, "numba", "pisa"),
-        "PISA": rates["pisa"],
-        "bm25s": rates["numpy"],
-        "bm25s with numba": rates["numba"],
+        "throughput: PISA ÷ bm25s": pairs.ratio(seconds, "numpy", "pisa"),
+        "throughput: PISA ÷ bm25s with numba": pairs.ratio(seconds, "numba", "pisa"),
+        "throughput: PISA": rates["pisa"],
+        "throughput: bm25s": rates["numpy"],
+        "throughput: bm25s with numba": rates["numba"],
         "share of queries for which PISA and bm25s rank the same passage first": record.figure(same / len(queries)),
     }
     setting = (
-        f"{given.passages:,} passages, {given.queries:,} queries of 4 words, {given.depth:,} results each, "
+        f"{given.passages:,} passages, {given.queries:,} queries of 4 words, {given.depth:,} results per query, "
         f"{THREADS} threads, {given.rounds} rounds"
     )
     record.write_record(given, setting, figures, ["pyterrier-pisa", "bm25s", "numba"])

@@ -74,13 +74,16 @@ def main() -> None:
     costs, distinct = measured(given.queries, given.k, list(range(1, given.seeds + 1)))
     figures = {"distinct answers in the store, including zero-shot": record.figure(distinct)}
     for shards, cost in costs.items():
-        figures[f"{shards} jobs: wall time"] = record.figure(cost.seconds, "s")
-        figures[f"{shards} jobs: CPU time"] = record.figure(cost.cpu_seconds, "s")
-        figures[f"{shards} jobs: peak memory of a job"] = record.figure(cost.peak_mib / 1024, "GiB", "<= 4")
+        jobs = f"{shards} job{'s' if shards > 1 else ''}"
+        figures[f"{jobs}: wall time"] = record.figure(cost.seconds, "s")
+        figures[f"{jobs}: CPU time"] = record.figure(cost.cpu_seconds, "s")
+        figures[f"{jobs}: peak memory of a job"] = record.figure(cost.peak_mib / 1024, "GiB", "<= 4")
     ratio = costs[8].seconds / costs[1].seconds
-    figures["8 jobs over 1: wall time"] = record.figure(ratio, "x", "<= 1")
-    grid = f"{len(RUNS)} retrievers x 2 orderings x k {given.k} x {given.seeds} seeds"
-    record.write_record(given, f"{given.queries:,} queries x {grid}, a tiny encoder", figures, ["snakemake", "polars"])
+    figures["wall time: 8 jobs ÷ 1 job"] = record.figure(ratio, "x", "<= 1")
+    grid = f"{len(RUNS)} retrievers, 2 orderings, {given.seeds} seeds, k = {', '.join(map(str, given.k))}"
+    record.write_record(
+        given, f"{given.queries:,} queries, {grid}; BERTScore with a tiny encoder", figures, ["snakemake", "polars"]
+    )
 
 
 if __name__ == "__main__":

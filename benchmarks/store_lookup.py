@@ -26,8 +26,8 @@ SEEDS = 5
 WORDS_PER_ANSWER = 150
 LOOKS = {
     "first job, which indexes all parts": ("held", False),
-    "finding which keys are stored": ("held", False),
-    "reading their rows": ("look_up", False),
+    "finding the stored keys": ("held", False),
+    "reading the stored keys' rows": ("look_up", False),
     "reading the rows of keys stored one after another": ("look_up", True),
 }
 
@@ -41,16 +41,19 @@ def main() -> None:
     figures = {}
     for parts in given.parts:
         with tempfile.TemporaryDirectory() as folder:
-            figures[f"{parts:,} parts: store"] = record.figure(fill(folder, given.answers, parts) >> 20, "MiB")
+            figures[f"{parts:,} parts: size of the store"] = record.figure(
+                fill(folder, given.answers, parts) >> 20, "MiB"
+            )
             for words, (method, together) in LOOKS.items():
                 seconds, cpu, before, peak, mib = measured(method, folder, given, together)
-                figures[f"{parts:,} parts: {words}, read"] = record.figure(mib, "MiB")
-                figures[f"{parts:,} parts: {words}, wall time"] = record.figure(seconds, "s")
-                figures[f"{parts:,} parts: {words}, CPU time"] = record.figure(cpu, "s")
-                figures[f"{parts:,} parts: {words}, peak memory"] = record.figure(peak, "MiB")
-                figures[f"{parts:,} parts: {words}, memory before"] = record.figure(before, "MiB")
+                figures[f"{parts:,} parts, {words}: data read"] = record.figure(mib, "MiB")
+                figures[f"{parts:,} parts, {words}: wall time"] = record.figure(seconds, "s")
+                figures[f"{parts:,} parts, {words}: CPU time"] = record.figure(cpu, "s")
+                figures[f"{parts:,} parts, {words}: peak memory"] = record.figure(peak, "MiB")
+                figures[f"{parts:,} parts, {words}: memory beforehand"] = record.figure(before, "MiB")
     setting = (
-        f"{given.keys:,} keys, of which nine in ten are among {given.answers:,} answers of {WORDS_PER_ANSWER} words"
+        f"look-up of {given.keys:,} keys, nine in ten of which are stored, in a store with {given.answers:,} answers "
+        f"of {WORDS_PER_ANSWER} words"
     )
     record.write_record(given, setting, figures, ["polars", "pyarrow"])
 

@@ -53,13 +53,13 @@ def measured(queries: int, ks: list[int], seeds: list[int]) -> Study:
         write_overlay(folder, overlay)
         costs = {"contexts and prompts": snakemake(folder, "all_prompts")}
         distinct = fill_store(folder, overlay, sorted(folder.glob(f"{RESULTS}/drawn/prompts/**/*.parquet")), seeds)
-        costs["look-up and answer files"] = snakemake(folder, "all_answers")
+        costs["looking up answers and writing their files"] = snakemake(folder, "all_answers")
         costs["score tables"] = snakemake(folder, "all_scores")
         analysis = RESULTS / "drawn/analysis/token_f1/demo-lm"
         utility = RESULTS / "drawn/utility/token_f1/demo-lm.parquet"
         costs["utility"] = snakemake(folder, str(utility))
-        costs["analysis: 10,000 resamples"] = snakemake(folder, f"{analysis}/correlation.csv")
-        costs["variance, figures, page"] = snakemake(folder, "report")
+        costs["analysis with 10,000 resamples"] = snakemake(folder, f"{analysis}/correlation.csv")
+        costs["variance, figures and page"] = snakemake(folder, "report")
         cells = pl.scan_parquet(folder / utility).select(pl.len()).collect().item()
         page = (folder / RESULTS / "report/index.html").stat().st_size / 2**20
         written = (path for path in (folder / RESULTS / "report").rglob("*") if path.is_file())
@@ -85,19 +85,19 @@ def main() -> None:
         figures[f"{stage}: CPU time"] = record.figure(cost.cpu_seconds, "s")
         figures[f"{stage}: peak memory of a job"] = record.figure(cost.peak_mib / 1024, "GiB", "<= 4")
         before = half.costs[stage]
-        figures[f"{stage}: wall time over that for half the queries"] = record.figure(
+        figures[f"{stage}: wall time ÷ wall time with half the queries"] = record.figure(
             cost.seconds / before.seconds, "x", "<= 2.1"
         )
-        figures[f"{stage}: CPU time over that for half the queries"] = record.figure(
+        figures[f"{stage}: CPU time ÷ CPU time with half the queries"] = record.figure(
             cost.cpu_seconds / before.cpu_seconds, "x"
         )
-        figures[f"{stage}: peak memory over that for half the queries"] = record.figure(
+        figures[f"{stage}: peak memory ÷ peak memory with half the queries"] = record.figure(
             cost.peak_mib / before.peak_mib, "x"
         )
     figures["size of the page"] = record.figure(whole.page, "MiB", "<= 10")
     figures["size of the report's largest file"] = record.figure(whole.largest, "MiB")
-    grid = f"{len(RUNS)} retrievers x 2 orderings x k {given.k} x {given.seeds} seeds"
-    setting = f"{given.queries:,} queries x {grid}, token F1"
+    grid = f"{len(RUNS)} retrievers, 2 orderings, {given.seeds} seeds, k = {', '.join(map(str, given.k))}"
+    setting = f"{given.queries:,} queries, {grid}; token F1"
     record.write_record(given, setting, figures, ["snakemake", "polars", "numpy", "scipy"])
 
 

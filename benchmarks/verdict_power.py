@@ -38,8 +38,8 @@ def figures(draws: int) -> dict[str, Figure]:
     for n in SIZES:
         rho = detectable_rho(n)
         assert rho is not None
-        made[f"{n} queries, detectable ρ"] = figure(rho)
-        made[f"{n} queries, share of verdicts that detect it"] = figure(found(draws, n, rho))
+        made[f"{n} queries: detectable ρ"] = figure(rho)
+        made[f"{n} queries: share of data sets in which the detectable ρ is detected"] = figure(found(draws, n, rho))
     return made
 
 
@@ -48,7 +48,7 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int, default=5_000)
     given = parser.parse_args()
     setting = (
-        f"{given.draws:,} data sets each, with normally distributed columns; a detectable ρ should be detected in 80% "
-        "of them"
+        f"{given.draws:,} data sets per row, with normally distributed columns; the detectable ρ should be detected in "
+        "80% of them"
     )
     write_record(given, setting, figures(given.draws), ["numpy", "scipy"])

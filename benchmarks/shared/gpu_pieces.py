@@ -53,9 +53,11 @@ def generation(
     made = sum(row["answer_tokens"] for row in rows)
     hits = sum(row["cached_tokens"] for row in rows) / sum(row["prompt_tokens"] for row in rows)
     return {
-        "throughput of the job over that of LLM.generate": pairs.ratio(found, "raw", "ours", ">= 0.95"),
-        "k = 5, 5 seeds: answer tokens per second of the job": record.figure(made / pairs.median(found["ours"]), "/s"),
-        "k = 5, 5 seeds: prompt tokens from the prefix cache": record.figure(hits),
+        "throughput: generation job ÷ `LLM.generate`": pairs.ratio(found, "raw", "ours", ">= 0.95"),
+        "k = 5, 5 seeds: throughput of the generation job": record.figure(
+            made / pairs.median(found["ours"]), "answer tokens/s"
+        ),
+        "k = 5, 5 seeds: share of prompt tokens from the prefix cache": record.figure(hits),
     }
 
 
@@ -82,7 +84,7 @@ def ceiling(
     figures = {label: record.figure(rate, "/s")}
     if (into, out) in published:
         best = published[into, out]
-        figures[f"{label}, over TensorRT-LLM's {best:,} on an H200"] = record.figure(rate / best)
+        figures[f"{label} ÷ TensorRT-LLM's {best:,} on an H200"] = record.figure(rate / best)
     return figures
 
 
@@ -124,19 +126,23 @@ def bertscore(encoder: Path, layer: int, answers: int, rounds: int, work: Path, 
     best = zip(scores["float32"], scores["batched"], strict=True)
     change = max(float(abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
     return {
-        "BERTScore: bert-score in one batched call over ours": pairs.ratio(found, "batched", "float32", ">= 10"),
-        "BERTScore: bert-score in one batched call over ours in bfloat16": pairs.ratio(
+        "BERTScore: time, bert-score (one batched call) ÷ ragrelay": pairs.ratio(found, "batched", "float32", ">= 10"),
+        "BERTScore: time, bert-score (one batched call) ÷ ragrelay in bfloat16": pairs.ratio(
             found, "batched", "bfloat16", ">= 10"
         ),
-        "BERTScore: bert-score in one call per answer over ours (extrapolated)": pairs.ratio(found, "calls", "float32"),
+        "BERTScore: time, bert-score (one call per answer, extrapolated) ÷ ragrelay": pairs.ratio(
+            found, "calls", "float32"
+        ),
         "BERTScore: number of pairs": record.figure(sum(one.f1.size for one in scores["float32"])),
-        "BERTScore: ours": record.figure(pairs.median(found["float32"]), "s"),
-        "BERTScore: share of our time taken by the linear layers' products": record.figure(
+        "BERTScore: time, ragrelay": record.figure(pairs.median(found["float32"]), "s"),
+        "BERTScore: share of ragrelay's time spent on the linear layers' matrix products": record.figure(
             products(encoder, layer, device, [text for task in tasks for text in [*task.answers, *task.references]])
             / pairs.median(found["float32"])
         ),
-        "BERTScore: largest difference in an answer's best F1 from bert-score's padded batches": record.figure(change),
-        "BERTScore: largest change with bfloat16": record.figure(
+        "BERTScore: largest difference from bert-score with padded batches in an answer's best F1": record.figure(
+            change
+        ),
+        "BERTScore: largest change in a score with bfloat16 instead of float32": record.figure(
             largest_difference(scores["float32"], scores["bfloat16"])
         ),
     }
@@ -185,12 +191,16 @@ def batch_invariance(generator: Mapping[str, Any], prompts: int, on_gpu: bool, s
         texts = [{(row["prompt_id"], row["seed"]): row["answer"] for row in one} for one in (rows, shuffled)]
         equal[on] = sum(texts[0][key] == texts[1][key] for key in texts[0]) / len(texts[0])
         worker.stop()
-    without = {"batch invariance: equal answers in another order, without": record.figure(equal[False])}
+    without = {
+        "without batch invariance: share of answers that are the same in another order": record.figure(equal[False])
+    }
     if not on_gpu:
         return without
     return without | {
-        "batch invariance: seconds with it over without": record.figure(took[True] / took[False]),
-        "batch invariance: equal answers in another order, with it": record.figure(equal[True], goal=">= 1"),
+        "time: with ÷ without batch invariance": record.figure(took[True] / took[False]),
+        "with batch invariance: share of answers that are the same in another order": record.figure(
+            equal[True], goal=">= 1"
+        ),
     }
 
 

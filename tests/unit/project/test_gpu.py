@@ -44,9 +44,11 @@ def test_every_piece_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     pieces = json.loads((tmp_path / "work/pieces.json").read_text())["figures"]
     assert set(pieces) == {"generation", "20 tokens in, 4 out", "bertscore", "batch invariance", "grid"}
     assert set(figures) == {label for piece in pieces.values() for label in piece}
-    assert figures["k = 5, 5 seeds: prompt tokens from the prefix cache"]["value"] > 0.5
-    assert figures["batch invariance: equal answers in another order, without"]["value"] == 1
-    assert figures["BERTScore: largest difference of an answer's best F1, in bert-score's padded batches"]["value"] < 1
+    assert figures["k = 5, 5 seeds: share of prompt tokens from the prefix cache"]["value"] > 0.5
+    assert figures["without batch invariance: share of answers that are the same in another order"]["value"] == 1
+    assert (
+        figures["BERTScore: largest difference from bert-score with padded batches in an answer's best F1"]["value"] < 1
+    )
     assert list((tmp_path / "work/grid/results/grid/drawn/prompts").rglob("k1.parquet"))
 
 
