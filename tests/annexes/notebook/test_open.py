@@ -76,7 +76,7 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
         Results(tmp_path).answer()
     (tmp_path / "report").mkdir()
     (tmp_path / "report/provenance.json").write_text('{"config": ')
-    with pytest.raises(InputError, match="no JSON object"):
+    with pytest.raises(InputError, match="invalid JSON"):
         Results(tmp_path).figure()
     with pytest.raises(InputError, match="no folder"):
         ragrelay.open(tmp_path / "none")
