@@ -34,16 +34,16 @@ from tests.support.bad_input_changes import (
 DATA_CASES = {
     "Queries": [
         Case("Header", file(QUERIES, "Query_ID\ttext\nq1\twhere does tea grow\n")),
-        Case("Query twice", line(QUERIES, "q1\tagain")),
+        Case("Duplicate query", line(QUERIES, "q1\tagain")),
         Case("Empty query", line(QUERIES, "q3\t ")),
         Case("No tab", line(QUERIES, "q3 where does rice grow")),
-        Case("Blank in a qid", line(QUERIES, "q 3\twhere does rice grow")),
+        Case("Whitespace in a qid", line(QUERIES, "q 3\twhere does rice grow")),
         Case("Third column", line(QUERIES, "q3\twhere does rice grow\t1")),
         Case("Zero-width character in a qid", line(QUERIES, "q3\u200b\twhere does rice grow")),
         Case("NUL in a query", line(QUERIES, "q3\twhere does rice\0 grow")),
         Case("Terminal code in a query", line(QUERIES, "q3\twhere does \033[1mrice grow")),
         Case("Query with only invisible characters", line(QUERIES, "q3\t\u200b\u2060")),
-        Case("Line ends of old Macs", file(QUERIES, "q1\thow does the heart pump blood\rq2\twhere does tea grow\r")),
+        Case("Line breaks of old Macs", file(QUERIES, "q1\thow does the heart pump blood\rq2\twhere does tea grow\r")),
         Case("Not UTF-8", file(QUERIES, "q1\tcafé".encode("latin-1"))),
         Case("UTF-16", file(QUERIES, "q1\ttea".encode("utf-16"))),
         Case("No query", file(QUERIES, "")),
@@ -51,35 +51,35 @@ DATA_CASES = {
         Case("No such folder", lambda _: shutil.rmtree("small")),
     ],
     "Passages": [
-        Case("Number of 5,000 digits", line(PASSAGES, f'{{"doc_id": "d4", "text": "rice", "n": {"9" * 5000}}}')),
-        Case("Nesting of 100,000", line(PASSAGES, '{"doc_id": "d4", "text": ' + "[" * 100_000)),
+        Case("Number with 5,000 digits", line(PASSAGES, f'{{"doc_id": "d4", "text": "rice", "n": {"9" * 5000}}}')),
+        Case("100,000 levels of nesting", line(PASSAGES, '{"doc_id": "d4", "text": ' + "[" * 100_000)),
         Case("Line that isn't JSON", line(PASSAGES, '{"doc_id": "d4", "text": "rice')),
         Case("Missing key", line(PASSAGES, '{"docno": "d4", "text": "rice"}')),
         Case("doc_id that isn't text", line(PASSAGES, '{"doc_id": 4.5, "text": "rice"}')),
-        Case("doc_id twice", line(PASSAGES, '{"doc_id": "d1", "text": "rice"}')),
+        Case("Duplicate doc_id", line(PASSAGES, '{"doc_id": "d1", "text": "rice"}')),
         Case("Unpaired surrogate", line(PASSAGES, '{"doc_id": "d4", "text": "cut \\ud83d"}')),
         Case("Terminal codes in a doc_id", line(PASSAGES, '{"doc_id": "\\u001b[2J 4", "text": "rice"}')),
         Case("NUL in a doc_id", line(PASSAGES, '{"doc_id": "d4\\u0000x", "text": "rice"}')),
         Case("Invisible letter in a doc_id", line(PASSAGES, '{"doc_id": "d4\u3164", "text": "rice"}')),
         Case("NUL in a text", line(PASSAGES, '{"doc_id": "d4", "text": "ri\\u0000ce"}')),
         Case("Texts with only invisible characters", file(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
-        Case("Key twice", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
+        Case("Duplicate key", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
         Case("Both plain and gzipped", file(PASSAGES + ".gz", gzip.compress(b'{"doc_id": "d4", "text": "rice"}\n'))),
         Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
-        Case(".gz that was cut", both(without(PASSAGES), file(PASSAGES + ".gz", CUT_GZIP))),
+        Case("Truncated .gz", both(without(PASSAGES), file(PASSAGES + ".gz", CUT_GZIP))),
     ],
     "Judgements": [
         Case("Wrong number of columns", line(QRELS, "q2 d2 1")),
         Case("Label that isn't an integer", line(QRELS, "q2 0 d2 1.5")),
         Case("Zero-width character in a docno", line(QRELS, "q2 0 d\u200b2 1")),
-        Case("No-break space instead of a blank", line(QRELS, "q2 0 d2\u00a01")),
+        Case("No-break space instead of a space", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
         Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
         Case("Label that a measure doesn't accept", both(
             line(QRELS, "q2 0 d2 6"), key("grid.measures", ["nDCG", "ERR"])
         )),
         Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
-        Case("No relevant passage with a text", file(QRELS, "q1 0 d8 3\nq2 0 d9 3\n")),
+        Case("No relevant passage with text", file(QRELS, "q1 0 d8 3\nq2 0 d9 3\n")),
     ],
     "Runs": [
         Case("Wrong number of columns", line(RUN, "q1 Q0 d3 3 0.5")),
@@ -88,7 +88,7 @@ DATA_CASES = {
         Case("Score in digits of another script", line(RUN, "q1 Q0 d3 3 \u0663 mine")),
         Case("Score beyond single precision", line(RUN, "q1 Q0 d3 3 1e39 mine")),
         Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
-        Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
+        Case("Duplicate docno", line(RUN, "q1 Q0 d1 3 0.5 mine")),
         Case("Scores that rise with the rank", file(RUN, "q1 Q0 d1 1 0.2 mine\nq1 Q0 d2 2 0.9 mine\n")),
         Case("Ranks that aren't numbers, with ranked_by: ranks", both(
             file(RUN, "q1 Q0 d1 first 2.5 mine\n"), key("retrievers.my-run.ranked_by", "ranks")
@@ -102,9 +102,9 @@ DATA_CASES = {
         Case("Filler from a file without the file", key("retrievers.rel.filler", "file")),
     ],
     "Answers judged by a generator": [
-        Case("A judge of answers that isn't there", judging("nobody")),
-        Case("A judge of answers that thinks", both(judging(), thinking())),
-        Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
+        Case("An unknown judge of answers", judging("nobody")),
+        Case("A reasoning model as a judge of answers", both(judging(), thinking())),
+        Case("Context use with a reasoning model", both(key("context_use", True), thinking())),
         Case("A judge of answers behind an endpoint without an address", both(
             unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"),
             judge_template('question: "{query} {references} {answer}"'))),
@@ -117,14 +117,14 @@ DATA_CASES = {
             judging(), judge_template('question: "{query} {references} {answer} {sentence}"')
         )),
         Case("A template of judges without a question", both(judging(), judge_template("system: Be strict."))),
-        Case("A panel of a judge that isn't there", panel(["judged", "nobody"])),
+        Case("A panel with an unknown judge", panel(["judged", "nobody"])),
         Case("A panel with one judge", panel(["judged"])),
-        Case("A panel with a judge twice", panel(["judged", "judged"])),
+        Case("A panel with a duplicate judge", panel(["judged", "judged"])),
         Case("A panel of scorers that ask no judge", panel(["judged", "words"])),
         Case("A panel in a panel", panel(["judged", "minilm"])),
         Case("A panel of judges with other references", panel(["judged", "unlike"])),
         Case("A panel with another utility than its judges", panel(["judged", "more"], utility="relative")),
-        Case("A panel of a judge that thinks", both(panel(["judged", "more"]), thinking())),
+        Case("A panel with a reasoning model as a judge", both(panel(["judged", "more"]), thinking())),
         Case("A judge shown less than one reference", judging(best=0)),
         Case("A judge of gold answers that don't exist", judging(references="gold")),
         Case("A judge without a token for a word", both(
@@ -138,12 +138,12 @@ DATA_CASES = {
         Case("A broken line of nuggets", nuggets(NUGGETS + '{"qid": "q2", "nuggets": [')),
         Case("An empty list of nuggets", nuggets(NUGGETS + '{"qid": "q2", "nuggets": []}')),
         Case("An unknown importance", nuggets(NUGGETS.replace("vital", "failed"))),
-        Case("A nugget twice", nuggets(NUGGETS.replace("[{", '[{"text": "It pumps", "importance": "okay"}, {'))),
-        Case("Two lists of a query", nuggets(NUGGETS * 2)),
+        Case("A duplicate nugget", nuggets(NUGGETS.replace("[{", '[{"text": "It pumps", "importance": "okay"}, {'))),
+        Case("Two lists for a query", nuggets(NUGGETS * 2)),
         Case("A flipped bit in a Parquet file of nuggets", both(
             nuggets(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
         Case("Nuggets for other queries only", nuggets(NUGGETS.replace("q1", "q7"))),
-        Case("A writer of nuggets that isn't there", nuggets(written_by="lmm")),
+        Case("An unknown writer of nuggets", nuggets(written_by="lmm")),
         Case("A retriever of nuggets' passages outside the grid", nuggets(
             written_by="lm", retriever="rerank", list_tokens=99
         )),
@@ -173,7 +173,7 @@ DATA_CASES = {
         Case("Two answers for one key", answered(
             '{"qid": "q1", "answer": "again", "retriever": "rel", "k": 1, "ordering": "descending", "seed": 1}'
         )),
-        Case("An answer from a passage that isn't there", answered(
+        Case("An answer from an unknown passage", answered(
             '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, "docnos": ["d9"]}'
         )),
         Case("An answer from more passages than its k", answered(

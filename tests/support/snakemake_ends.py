@@ -43,20 +43,20 @@ def anchors(levels: int) -> bytes:
 
 
 ENDS = [
-    End("Overlay that is not there", FILE, None, "correct the path"),
+    End("Missing overlay", FILE, None, "correct the path"),
     End("Overlay that is a folder", FILE, FOLDER, "name the file in it"),
     End("Overlay in Latin-1", FILE, "study: café\n".encode("latin-1"), "save it as UTF-8"),
     End("Overlay in UTF-16", FILE, "study: mine\n".encode("utf-16"), "save it as UTF-8"),
     End("Tab instead of spaces", FILE, b"study: mine\ngrid:\n\tk: [1]\n", "indent with spaces"),
-    End("Tag of Python", FILE, b"study: !!python/object/apply:os.getcwd []\n", "write plain values"),
+    End("Python tag", FILE, b"study: !!python/object/apply:os.getcwd []\n", "write plain values"),
     End("Two documents", FILE, b"study: mine\n---\nstudy: yours\n", "remove the line `---`"),
     End("Overlay without keys", FILE, b"- study\n", "write keys with values"),
     End("Anchor that contains itself", FILE, b"study: &a\n  b: *a\n", "write the value out"),
-    End("Anchors within anchors, of mappings", FILE, anchors(30), "stop it, and write the mappings out"),
-    End("Number of 5,000 digits", FILE, b"study: " + b"9" * 5000, "write it as a text, or shorter"),
+    End("Anchors of mappings within anchors", FILE, anchors(30), "stop it, and write the mappings out"),
+    End("Number with 5,000 digits", FILE, b"study: " + b"9" * 5000, "write it as a text, or shorter"),
     End("Option --config with a name of one letter", "--config k=3", None, "`--config context_depth=20`"),
     End("Option --config without a value", "--config k", None, "`--config context_depth=20`"),
-    End("Folder that is no profile", "--profile nowhere", None, "name a folder with a `config.yaml`"),
+    End("Folder without a profile", "--profile nowhere", None, "name a folder with a `config.yaml`"),
 ]
 
 

@@ -64,12 +64,12 @@ BAD_INPUT = {
             "Labels without the ordering descending",
             annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
         ),
-        Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
+        Case("An unknown judge", annotated("llm", {"llm": JUDGE})),
         Case("A grading prompt without a placeholder", both(
             annotated("grades", {"grades": {"kind": "graded_llm", "prompt": "bare"}}),
             file("prompts/bare.yaml", NO_CONTEXTS),
         )),
-        Case("Labels from a file that isn't there", annotated("people", PEOPLE)),
+        Case("Labels from a missing file", annotated("people", PEOPLE)),
         Case("A file of labels with a grade that isn't a number", annotated("people", PEOPLE, file(
             "people.qrels", "q1 0 d1 good\n"
         ))),

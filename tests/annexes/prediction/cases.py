@@ -19,7 +19,7 @@ BAD_INPUT = {
         Case("Reranker of predictors that isn't one", key("prediction.reranker", "bm25")),
         Case("Judge of predictors outside the grid", key("prediction.judge", "llm")),
         Case("Agreement by an unknown scorer", key("prediction.agreement_scorers", ["mini-lm"])),
-        Case("Quality of passages that is missing", key("prediction.passage_quality", "quality.parquet")),
+        Case("Missing file of passage quality", key("prediction.passage_quality", "quality.parquet")),
     ]
 }
 HOSTILE: list[Expected] = [

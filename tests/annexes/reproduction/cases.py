@@ -14,7 +14,7 @@ def published(content: str) -> Change:
 
 
 BAD_INPUT = {"Configuration": [
-        Case("Published table that is missing", key("published.utility", "table1.csv")),
+        Case("Missing published table", key("published.utility", "table1.csv")),
         Case("Published table without a column", published("dataset,retriever\n")),
         Case("Published value that isn't a number", published(PUBLISHED.replace("0.1", "+.1†"))),
         Case("Published cell twice", published(PUBLISHED + PUBLISHED.splitlines()[1] + "\n")),
