@@ -92,8 +92,8 @@ def findings(section: Section) -> Findings:
         *(_missing(cells, section.relative) if section.baseline else []),
         *(["Only one seed was used, so the study doesn’t show how much answers to one prompt vary with the seed."]
           if len(grid.seeds) == 1 else []),
-        f"A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
-        f"to answer. Comparing contexts of the same query rules out this explanation but no others; "
+        "A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
+        "to answer. Comparing contexts of the same query rules out this explanation but no others; "
         f"{verdict_sentences.CAUSE}.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)

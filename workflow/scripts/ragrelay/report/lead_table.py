@@ -90,8 +90,7 @@ def _other_queries(facts: Facts) -> str:
 def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     """Add ``queries`` to the table's ``rows`` and explain the numbers of queries, if these differ.
 
-    ``paired``: the number of queries in each difference between retrievers; ``measure``: empty without zero-shot
-    answers.
+    ``paired``: the number of queries in each difference; ``measure``: empty without zero-shot answers.
     """
     if len({*paired, *(row["n"] for row in rows if row["n"] is not None)}) < 2:
         return ""

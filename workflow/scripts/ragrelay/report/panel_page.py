@@ -54,8 +54,8 @@ def panel_finding(section: Section) -> str:
     if not (rows := _of_pair(section)):
         return ""
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)
-    names = f"{pair['retriever']} − {pair['against_retriever']}"
-    between = f"leaving out one judge gives a difference in P ({names}) of {_range(rows)}"
+    names = pair["retriever"], pair["against_retriever"]
+    between = f"leaving out one judge gives a difference in P ({' − '.join(names)}) of {_range(rows)}"
     if pair["verdict"] in (UNDECIDED, TOO_FEW):
         head, _, why = str(pair["remark"] or "").partition(": ")
         depends = head == DEPENDS.partition(":")[0]
