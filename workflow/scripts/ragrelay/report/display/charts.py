@@ -180,8 +180,7 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
 
-    ``sampled``: whether ``records`` are only a sample of the queries, which the page then says. ``points``: a file's
-    width.
+    ``sampled``: whether ``records`` are a sample of the queries, which the page then says. ``points``: a file's width.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer
