@@ -38,7 +38,7 @@ def test_stages(ends: Ends) -> None:
     """What the configuration alone shows is told before any job; data by the first job of their dataset."""
     late = {what: stage for found in ends.values() for what, (stage, _) in found.items()}
     assert {late.pop("Prompt over the window")} == {"generate_answers"}
-    for what in ("reads the clock, and no date", "leaves the question out"):
+    for what in ("reads the clock, and no date", "omits the question"):
         assert {late.pop(f"Chat template that {what}")} == {"generate_answers"}
     assert {late.pop("Lists of nuggets beyond the window")} == {"write_nuggets"}
     assert {late.pop("A judge without a token for a word")} == {"judge_answers"}
