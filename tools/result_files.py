@@ -70,8 +70,25 @@ WORDED = {
         "requested, already cached and newly processed, the seconds, and whether a sample gave the same texts again",
     "these passages, listed after the retriever's own ranking":
         "the passages that imported answers name, listed after the retriever's ranking",
+    "the stored answers that were drawn, and the same answers made again":
+        "the drawn answers, both as stored and as regenerated",
+    "the answer made again; empty if it is missing": "the regenerated answer; empty if it is missing",
+    "why the stored answer ended, or is missing": "why the stored answer ended, or why it is missing",
+    "why the answer made again ended, or is missing": "why the regenerated answer ended, or why it is missing",
+    "prompt tokens of the stored answer": "number of tokens in the stored answer's prompt",
+    "prompt tokens of the answer made again": "number of tokens in the regenerated answer's prompt",
+    "tokens of the stored answer": "number of tokens in the stored answer",
+    "tokens of the answer made again": "number of tokens in the regenerated answer",
+    "score of the answer made again; empty if it is missing or its query has no references":
+        "score of the regenerated answer; empty if the answer is missing or the query has no references",
+    "score of the stored answer; empty if it is missing or its query has no references":
+        "score of the stored answer; empty if the answer is missing or the query has no references",
+    "P per 1 of the measure": "P per unit of the measure",
+    "the scorer's; relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",
+    "the scorer's unit; for relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",
+    "win rate per 1 of the measure": "win rate per unit of the measure",
 }  # fmt: skip
-"""How pages word descriptions that are part of jobs' code, whose change would run the jobs again."""
+"""How pages word descriptions and units that are part of jobs' code, whose change would run the jobs again."""
 SMALL = ("eRAG", "r of")
 """Beginnings of descriptions that keep their small letter."""
 TABLE = "| column | unit | meaning |\n|---|---|---|\n"
@@ -83,11 +100,17 @@ def columns_of(file: StudyFile) -> dict[str, Column]:
     return {**STUDY_PART, **declared} if file.part else declared
 
 
+def worded(text: str) -> str:
+    """Return how pages word a description or unit."""
+    return WORDED.get(text, text)
+
+
 def rows_of(columns: dict[str, Column]) -> dict[str, str]:
     """Return a line of the table for each column."""
     bar = "\\|"
     return {
-        name: f"| `{name}` | {column.unit} | {column.about.replace('|', bar)} |\n" for name, column in columns.items()
+        name: f"| `{name}` | {worded(column.unit)} | {worded(column.about).replace('|', bar)} |\n"
+        for name, column in columns.items()
     }
 
 
@@ -116,7 +139,7 @@ def pages() -> dict[Path, str]:
         *others, last = [name if " " in name else f"`{name}`" for name in file.rule.split(", ")]
         rules = f"{', '.join(others)} or {last}" if others else last
         made = "Not written by a rule" if file.rule == "no rule" else f"Written by {rules}"
-        words = WORDED.get(file.about, file.about)
+        words = worded(file.about)
         first = words[0] if words.startswith(SMALL) else words[0].upper()
         about = f"{first}{words[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:

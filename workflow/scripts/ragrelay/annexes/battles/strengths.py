@@ -17,11 +17,11 @@ from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, REASON, integer, n
 STRENGTH_COLUMNS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
-    "system": text("a retriever, or `zeroshot`"),
-    "n": integer("queries", "queries"),
-    "strength": number("Bradley-Terry strength minus the opponent’s", "log-odds"),
-    "low": number("lower end of its 95% interval", "log-odds"),
-    "high": number("upper end of its 95% interval", "log-odds"),
+    "system": text("name of a retriever, or `zeroshot`"),
+    "n": integer("number of queries with votes", "queries"),
+    "strength": number("system’s Bradley–Terry strength minus the opponent’s", "log-odds"),
+    "low": number("lower end of the 95% interval for the strength", "log-odds"),
+    "high": number("upper end of the 95% interval for the strength", "log-odds"),
     "reason": REASON,
 }
 ITERATIONS, STEP = 50, 2.0

@@ -8,7 +8,7 @@ from ragrelay.annexes.battles import wins
 from ragrelay.annexes.battles.strengths import STRENGTH_COLUMNS, strength_rows
 from ragrelay.base.vocabulary.columns import Columns, schema_of, text
 
-NAMES = {name: text(f"the {name}") for name in ("dataset", "battle", "generator")}
+NAMES = {name: text(f"name of the {name} in the configuration") for name in ("dataset", "battle", "generator")}
 WINS = {**NAMES, **wins.WIN_COLUMNS}
 """Columns of wins.csv."""
 STRENGTHS = {**NAMES, **STRENGTH_COLUMNS}

@@ -18,7 +18,7 @@ WORTH = {True: (1.0, 0.0, 0.5), False: (0.0, 1.0, 0.5)}
 KEY = ["retriever", "against", "ordering", "k", "qid", "seed"]
 PAIR = {
     "retriever": CONTEXT_COLUMNS["retriever"],
-    "against": text("the opponent; `zeroshot` for the answers without context"),
+    "against": text("name of the opponent; `zeroshot` for answers without a context"),
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
@@ -27,20 +27,20 @@ PAIR = {
 ASKED_COLUMNS = {
     **PAIR,
     "number": integer("0 if the retriever’s answer is shown first, 1 if it is shown second"),
-    "given": number("the retriever’s score if the judge isn’t asked: identical answers tie, and an empty answer loses"),
-    "prompt_id": text(
-        "hash of the question's texts, which identifies its likelihoods in the cache; empty if nothing was asked"
-    ),
+    "given": number("retriever’s score if the judge doesn’t need to be asked, because identical answers tie and an "
+                    "empty answer loses; otherwise empty"),
+    "prompt_id": text("hash of the question's texts, under which the cache stores the likelihoods of the reply words; "
+        "empty if nothing was asked"),
     "mass": MASS,
-}
+}  # fmt: skip
 VOTES = {
     **PAIR,
-    "score_first": number("the retriever’s score when its answer is shown first: 1 win, .5 tie, 0 loss; the mean over "
-                          "assessors; empty without a vote", "0 to 1"),
-    "score_second": number("the retriever’s score when its answer is shown second", "0 to 1"),
-    "score": number("the mean over both orders, or the score in the one order that people saw; empty if a reply can’t "
-        "be read", "0 to 1"),
-    "asked": integer("1 if the judge was asked, 0 for identical or empty answers"),
+    "score_first": number("retriever’s score when its answer is shown first (1 for a win, .5 for a tie, 0 for a loss), "
+                          "averaged over assessors; empty if there is no vote", "0 to 1"),
+    "score_second": number("retriever’s score when its answer is shown second; empty if there is no vote", "0 to 1"),
+    "score": number("retriever’s mean score over both orders, or the score in the only order that people saw; empty if "
+        "a reply can’t be read", "0 to 1"),
+    "asked": integer("1 if the judge was asked, 0 if it wasn’t (identical or empty answers)"),
 }  # fmt: skip
 QUESTIONS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 

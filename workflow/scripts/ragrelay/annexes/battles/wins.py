@@ -38,63 +38,62 @@ _PAIR = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "retriever": CONTEXT_COLUMNS["retriever"],
-    "against": text("the opponent; `zeroshot` for the answers without context"),
+    "against": text("name of the opponent; `zeroshot` for answers without a context"),
 }
 WIN_COLUMNS = {
     **_PAIR,
-    "n": integer("queries with votes", "queries"),
-    "n_decided": integer("queries whose score is not .5", "queries"),
+    "n": integer("number of queries with votes", "queries"),
+    "n_decided": integer("number of queries whose score is not .5", "queries"),
     "win_rate": number("mean score over queries (1 for a win, .5 for a tie, 0 for a loss), after averaging each query "
-        "over orders and seeds",
-                       "0 to 1"),
+        "over orders and seeds", "0 to 1"),
     "low": number("lower end of the interval at `level`", "0 to 1"),
     "high": number("upper end of the interval at `level`", "0 to 1"),
-    "level": number("95% for one retriever; 1 − 5% / retrievers if several retrievers meet the opponent", "0 to 1"),
-    "verdict": text("`wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell and for pairs "
-                    "without the opponent"),
+    "level": number("confidence level of the interval: 95% if one retriever meets the opponent, 1 − 5%/m if m "
+                    "retrievers do", "0 to 1"),
+    "verdict": text("verdict: `wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell and "
+                    "for pairs without the opponent"),
     "reason": REASON,
     "contradicting": number("share of the pairs judged in both orders whose votes contradict each other", "0 to 1"),
     "order_bias": number("half of the score that an answer gains by being shown first rather than second", "−.5 to .5"),
-    "bias_low": number("lower end of its 95% interval"),
-    "bias_high": number("upper end of its 95% interval"),
+    "bias_low": number("lower end of the 95% interval for `order_bias`"),
+    "bias_high": number("upper end of the 95% interval for `order_bias`"),
     "same": number("share of pairs decided without a vote: identical answers tie, an empty answer loses", "0 to 1"),
-    "left_out": integer("queries left out because some of their votes are missing", "queries"),
+    "left_out": integer("number of queries left out because some of their votes are missing", "queries"),
 }  # fmt: skip
 RELAY_COLUMNS = {
     **{name: _PAIR[name] for name in IN_CELL},
-    "measure": text("retrieval measure, at k"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
     "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean measure over the retrievers"),
-    "n": integer("queries whose contexts differ", "queries"),
+    "n": integer("number of queries whose contexts differ", "queries"),
     "slope": number("increase in the win rate per unit of difference in the measure, both centred over the pair’s "
-        "queries",
-                    "win rate per 1 of the measure"),
+        "queries", "win rate per 1 of the measure"),
     **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
 }  # fmt: skip
 FOLLOW_COLUMNS = {
     **_PAIR,
-    "with_scorer": text("the scorer with whose P the battle is compared"),
+    "with_scorer": text("name of the scorer whose P the battle is compared with"),
     "references": REFERENCES,
-    "n": integer("queries with votes and with P for both retrievers", "queries"),
-    "rho": number("Spearman’s ρ over queries between the battle’s score and the difference in P", "−1 to 1"),
-    "low": number("lower end of its 95% interval"),
-    "high": number("upper end of its 95% interval"),
-    "same_sign": number(
-        "share of queries with the same winner in the battle and in P, among queries that both decide", "0 to 1"
-    ),
-    "by_chance": number("the share expected from the two win rates alone", "0 to 1"),
+    "n": integer("number of queries with votes and with values of P for both retrievers", "queries"),
+    "rho": number("Spearman’s ρ between the battle’s score and the difference in P, over queries", "−1 to 1"),
+    "low": number("lower end of the 95% interval for `rho`"),
+    "high": number("upper end of the 95% interval for `rho`"),
+    "same_sign": number("share of queries with the same winner in the battle and in P, among queries with a winner in "
+        "both", "0 to 1"),
+    "by_chance": number("share of queries with the same winner that the two win rates alone would lead to by "
+                        "chance", "0 to 1"),
     "reason": REASON,
-}
+}  # fmt: skip
 JUDGE_COLUMNS = {
     **_PAIR,
-    "quantity": text("`without`: the panel’s win rate without a judge; `kappa`: Cohen’s κ between two judges’ votes on "
-        "all pairs, with quadratic weights"),
-    "judge": text("the judge that is left out, or the first judge for `kappa`"),
-    "other": text("the second judge, for `kappa`"),
-    "value": number("the win rate or κ"),
-    "low": number("lower end of its interval; for win rates, at the panel’s level"),
-    "high": number("upper end of its interval"),
-    "verdict": text("the panel’s verdict without the judge"),
-    "n": integer("queries", "queries"),
+    "quantity": text("quantity in `value`: `without`, the panel’s win rate without one judge, or `kappa`, Cohen’s κ "
+        "between two judges’ votes on all pairs, with quadratic weights"),
+    "judge": text("name of the judge that is left out or, for `kappa`, of the first judge"),
+    "other": text("for `kappa`: name of the second judge"),
+    "value": number("win rate or κ"),
+    "low": number("lower end of the interval for `value`: at the panel’s level for a win rate"),
+    "high": number("upper end of the interval for `value`"),
+    "verdict": text("for `without`: panel’s verdict without the judge"),
+    "n": integer("number of queries", "queries"),
 }  # fmt: skip
 
 

@@ -21,49 +21,50 @@ DECIDES = "p"
 STILL = "no query moved"
 SAME = 1e-9
 """A smaller difference is a rounding error: the query's value did not change."""
-SIDES = {"study": text("name of the `after` study, with its folder if two studies have the same name")} | {
-    f"{section}_{side}": text(f"{section} of the `{side}` study")
+SIDES = {"study": text("name of the `after` study; preceded by the folder if two studies have the same name")} | {
+    f"{section}_{side}": text(f"name of the {section} in the `{side}` study")
     for section in ("dataset", "generator", "scorer")
     for side in ("before", "after")
 }
 CELL_OF_BOTH = {
     **CELL_COLUMNS,
-    "retriever": text("the retriever's name; `before → after` if the names differ"),
+    "retriever": text("name of the retriever; `before → after` if the names differ"),
 }
-QUANTITY = text("the compared quantity, such as p or a retrieval measure")
+QUANTITY = text("quantity that is compared, such as `p` or a retrieval measure")
 TABLE = {
     **CELL_OF_BOTH,
     "quantity": QUANTITY,
-    "n": integer("queries with both values", "queries"),
-    "n_unpaired": integer("queries with only one value", "queries"),
-    "mean_before": number("mean before", "the quantity's"),
-    "mean_after": number("mean after", "the quantity's"),
-    "mean_difference": number("mean of the paired differences", "the quantity's"),
-    "low": number("lower end of the mean difference's 95% interval, from the same test as p_verdict", "the quantity's"),
-    "high": number("upper end of this interval", "the quantity's"),
-    "d_z": number("Cohen's d_z: mean difference divided by the differences' standard deviation"),
-    "up": integer("queries whose value rose", "queries"),
-    "down": integer("queries whose value fell", "queries"),
-    "same": integer("queries whose value didn't change", "queries"),
-    "p_verdict": number("p-value of the test behind the verdict, as in gain.csv"),
-    "verdict": text(
-        "for P in the `after` study: `better`, `worse`, `undecided` or `too few queries`; empty for other quantities"
-    ),
-    "p_t": number("p-value of the paired t-test"),
-    "p_wilcoxon": number("p-value of Wilcoxon's signed-rank test"),
-    "p_permutation": number("p-value of the sign-flip permutation test"),
-    "reason": text("why there is no test"),
+    "n": integer("number of queries with values in both studies", "queries"),
+    "n_unpaired": integer("number of queries with a value in only one of the studies", "queries"),
+    "mean_before": number("mean of the quantity in the `before` study", "the quantity's"),
+    "mean_after": number("mean of the quantity in the `after` study", "the quantity's"),
+    "mean_difference": number("mean over queries of the value in the `after` study minus the value in the `before` "
+                              "study", "the quantity's"),
+    "low": number("lower end of the 95% interval for `mean_difference`, from the same test as "
+                  "`p_verdict`", "the quantity's"),
+    "high": number("upper end of the 95% interval for `mean_difference`", "the quantity's"),
+    "d_z": number("Cohen's d_z: mean difference divided by the standard deviation of the differences"),
+    "up": integer("number of queries whose value rose", "queries"),
+    "down": integer("number of queries whose value fell", "queries"),
+    "same": integer("number of queries whose value didn't change", "queries"),
+    "p_verdict": number("uncorrected p-value of the test behind the verdict, which is the same test as in `gain.csv`"),
+    "verdict": text("for `p`: verdict on the `after` study (`better`, `worse`, `undecided` or `too few queries`); "
+        "empty for other quantities"),
+    "p_t": number("uncorrected p-value of the paired t-test"),
+    "p_wilcoxon": number("uncorrected p-value of Wilcoxon's signed-rank test"),
+    "p_permutation": number("uncorrected p-value of the sign-flip permutation test"),
+    "reason": text("why there is no test; otherwise empty"),
     "stands": STANDS,
     "remark": REMARK,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {
     **SIDES,
     **TABLE,
-    "family": text("family of the adjusted p-values"),
-    "p_holm": number("p_verdict after Holm's correction within the family"),
-    "p_bh": number("p_verdict after Benjamini and Hochberg's correction within the family"),
-    "family_size": integer("tests in the family", "tests"),
+    "family": text("name of the family of tests within which the p-values are corrected"),
+    "p_holm": number("`p_verdict` after Holm's correction within the family"),
+    "p_bh": number("`p_verdict` after Benjamini and Hochberg's correction within the family"),
+    "family_size": integer("number of tests in the family", "tests"),
 }
 """Columns of tests.csv."""
 

@@ -23,9 +23,9 @@ COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
     "quantity": QUANTITY,
-    "before": number("the quantity's value in the `before` study", "the quantity's"),
-    "after": number("the quantity's value in the `after` study", "the quantity's"),
-    "difference": number("after minus before", "the quantity's"),
+    "before": number("value of the quantity in the `before` study", "the quantity's"),
+    "after": number("value of the quantity in the `after` study", "the quantity's"),
+    "difference": number("value in the `after` study minus value in the `before` study", "the quantity's"),
 }
 """Columns of queries.csv."""
 Config = Mapping[str, Any]

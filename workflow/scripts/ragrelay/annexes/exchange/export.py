@@ -26,7 +26,7 @@ FRAME_COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
     "qanswer": text("the answer"),
-    "qcontext": text("the texts of the context's passages in prompt order, separated by newlines"),
+    "qcontext": text("texts of the context's passages, in prompt order, separated by newlines"),
     "docnos": DOCNOS,
 }
 COORDINATES = [*CONTEXT_COLUMNS, "seed"]

@@ -21,42 +21,45 @@ MOST_CLOSELY, NOT_BEATEN, BEATEN, CLOSER = "most closely", "not beaten", "beaten
 WITHOUT_RELAY = "no known relay"
 COMPARED_AT_LEAST = 20
 """Minimum queries, or clusters of queries, whose contexts differ for a verdict."""
-COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("passages in the context", "passages"),
+COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("number of passages in the context", "passages"),
         "references": REFERENCES}  # fmt: skip
 LEVEL_OF_ENDS = number(
-    "level of the interval; all intervals of a cell in this table hold simultaneously at 95%", "0 to 1"
+    "confidence level of the interval, chosen so that all intervals of a cell in this table hold jointly at 95%",
+    "0 to 1",
 )
 FIT = {
     **COMPARED_IN,
     "measure": relay.TABLE["measure"],
-    "n": integer("queries whose contexts differ in at least one pair of rankings", "queries"),
-    "r": number("correlation between the differences in P and in the measure, as in relay.csv", "−1 to 1"),
-    "low": number("lower end of the interval for r", "−1 to 1"),
-    "high": number("upper end of the interval for r", "−1 to 1"),
+    "n": integer("number of queries whose contexts differ between the rankings of at least one pair", "queries"),
+    "r": number("correlation between the difference in P and the difference in the measure, as in "
+                "`relay.csv`", "−1 to 1"),
+    "low": number("lower end of the interval for `r`", "−1 to 1"),
+    "high": number("upper end of the interval for `r`", "−1 to 1"),
     "level": LEVEL_OF_ENDS,
-    "r2": number("share of the differences in P between rankings that the measure's differences explain, using for "
-                 "each query the slope from the other queries", "at most 1"),
-    "relay": text("verdict on relay from both slopes in relay.csv: `it is`, `it is not`, `not known` or `too few "
-                  "queries`"),
-    "share_tied": number("share of pairs of rankings with different contexts for which the measure is equal",
+    "r2": number("cross-validated R²: the share of the differences in P between rankings that is explained by the "
+        "differences in the measure, predicting each query with the slope from the other queries", "at most 1"),
+    "relay": text("whether better rankings are relayed to better answers, according to both slopes in `relay.csv`: `it "
+                  "is`, `it is not`, `not known` or `too few queries`"),
+    "share_tied": number("among pairs of rankings with different contexts, the share with equal values of the measure",
                          "0 to 1"),
-    "verdict": text(f"`{MOST_CLOSELY}`, `{NOT_BEATEN}`, `{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; with a "
-                    f"declared measure also `{CLOSER}`"),
+    "verdict": text(f"verdict on how closely the measure tracks answer quality: `{MOST_CLOSELY}`, `{NOT_BEATEN}`, "
+                    f"`{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; if a measure was declared, also `{CLOSER}`"),
     "reason": REASON,
 }  # fmt: skip
 PAIRS = {
     **COMPARED_IN,
     "measure": relay.TABLE["measure"],
-    "against_measure": text("the other measure"),
+    "against_measure": text("name of the other measure"),
     "n": FIT["n"],
-    "difference": number("the measure's r2 minus the other measure's r2", "at most 2"),
+    "difference": number("`r2` of the measure minus `r2` of the other measure", "at most 2"),
     "low": number("lower end of the interval for the difference", "at most 2"),
     "high": number("upper end of the interval for the difference", "at most 2"),
     "level": LEVEL_OF_ENDS,
-    "p_value": number("two-sided p-value for a difference of 0, with the query as the unit, for this pair alone"),
-    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`, at `level`; only a measure with "
-                    "known relay can be ahead"),
-    "verdict_alone": text("the verdict at 95% for this pair alone"),
+    "p_value": number("two-sided p-value for the null hypothesis that the difference is 0, with queries as the unit of "
+                      "analysis, not corrected for the number of pairs"),
+    "verdict": text("verdict on the difference at `level`: `above zero`, `below zero`, `undecided` or `too few "
+                    "queries`; only a measure with known relay can be ahead"),
+    "verdict_alone": text("verdict on the difference at 95%, for this pair alone"),
     "reason": REASON,
 }  # fmt: skip
 FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}

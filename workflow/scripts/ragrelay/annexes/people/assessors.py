@@ -27,15 +27,16 @@ MOST_VALUES = 20
 """Maximum number of distinct scores. With more, kappa is left out because few scores are equal, and alpha has no
 interval because skewed scores would make it too narrow."""
 TABLE = {
-    "people": text("the scorer with the human scores"),
-    "quantity": text(f"`{KAPPA}`: Cohen's kappa between two assessors, with quadratic weights; `{ALPHA}`: "
-                     "Krippendorff's alpha over all assessors, with squared differences"),
-    "assessor": text("the assessor; empty for alpha"),
-    "against": text("the other assessor; empty for alpha"),
-    "value": number("the coefficient", "at most 1"),
+    "people": text("name of the scorer with the human scores"),
+    "quantity": text(f"coefficient in `value`: `{KAPPA}`, Cohen's kappa between two assessors with quadratic weights, "
+                     f"or `{ALPHA}`, Krippendorff's alpha over all assessors with squared differences"),
+    "assessor": text("name of the first assessor; empty for alpha"),
+    "against": text("name of the second assessor; empty for alpha"),
+    "value": number("value of the coefficient", "at most 1"),
     **INTERVAL,
-    "n": integer("answers that both assessors scored; for all assessors, answers that at least two scored", "answers"),
-    "n_queries": integer("queries with these answers", "queries"),
+    "n": integer("number of answers that both assessors scored; for alpha, number of answers that at least two "
+                 "assessors scored", "answers"),
+    "n_queries": integer("number of queries to which the counted answers belong", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

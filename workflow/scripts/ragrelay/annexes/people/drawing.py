@@ -18,16 +18,17 @@ from ragrelay.scoring.score_files import ANSWER, row_key
 SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
 COLUMNS = {
     "query": text("the query's text"),
-    "answer": text("the answer's text"),
-    "value": number("fill in the score; empty rows are ignored", "the scorer's scale"),
-    "assessor": text("if several people score, fill in who scored this answer"),
+    "answer": text("text of the answer"),
+    "value": number("score to fill in; rows without a score are ignored", "the scorer's scale"),
+    "assessor": text("name to fill in if several people score: the person who scored the answer"),
     "qid": QID,
     "generator": STUDY_PART["generator"],
     **CONTEXT_COLUMNS,
     "seed": SEED,
-    "probability": number("probability that this draw or an earlier draw selected the answer from its cell"),
-    "key": text("the values of the columns from `qid` on, with a hash of the answer's text; only this column is "
-                "read, because spreadsheets change some values. If the study's answer changes, the score is ignored"),
+    "probability": number("probability with which the answer was drawn from its cell, in this draw or an earlier one"),
+    "key": text("identifies the answer by the values of the columns from `qid` on and a hash of the answer's text. "
+                "ragrelay reads only this column to match a score with an answer, because spreadsheet programs change "
+                "some values. A score is ignored if the answer has changed in the study"),
 }  # fmt: skip
 """Columns of the file. Hide the columns starting with ``qid`` from people who score."""
 

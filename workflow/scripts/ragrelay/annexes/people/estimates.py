@@ -47,27 +47,31 @@ UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
 TABLE = {
-    "people": text("the scorer with the human scores; `scorer` scores all answers"),
-    "quantity": text(f"from human scores: `{MEAN}`, a cell's mean; `{GAIN}`, that mean minus the zero-shot answers'; "
-                     f"`{DIFFERENCE}`, that mean minus another retriever's; `{SLOPE}`, how much that difference rises "
-                     f"over all queries per {PER:g} of the difference in the first measure"),
+    "people": text("name of the scorer with the human scores; the scorer in `scorer` scores all answers"),
+    "quantity": text(f"estimated quantity of human scores: `{MEAN}`, the mean of a cell; `{GAIN}`, this mean minus "
+        f"the mean of the zero-shot answers; `{DIFFERENCE}`, this mean minus the mean with another retriever; "
+        f"`{SLOPE}`, the increase in the difference between the two retrievers per {PER:g} of difference in the first "
+        "measure, over all queries"),
     **CONTEXT_COLUMNS,
-    "against_retriever": text("the other retriever in a difference; `zeroshot` for a gain"),
-    "value": number("the estimate for all answers", "human scores, from 0 to 1"),
+    "against_retriever": text("name of the other retriever in a difference or slope; `zeroshot` for a gain"),
+    "value": number("estimated quantity over all answers", "human scores, from 0 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for an estimate of 0, uncorrected; for all quantities except P"),
-    "verdict": text("`better`, `worse` or `undecided`, for gains and differences; empty without an interval"),
-    "alone": number("the estimate from human scores alone; for a gain or difference, the difference between means over "
-                    "all scored answers, not paired by query", "human scores, from 0 to 1"),
-    "alone_low": number("lower end of its 95% interval"),
-    "alone_high": number("upper end"),
-    "width": number("width of the interval, divided by its width from human scores alone"),
-    "as_many": number("how many times as many human scores would give this width without the scorer", "times"),
-    "weight": number("the weight of the scorer's scores; 0 if they would widen the interval"),
-    "r": number("Pearson's r between human scores and the scorer's, over answers in these cells that have both"),
-    "n_scores": integer("answers in these cells with a human score", "answers"),
-    "n_queries": integer("queries with these answers", "queries"),
-    "n_answers": integer("answers in these cells with a score from the scorer", "answers"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the quantity is 0; empty for `P`"),
+    "verdict": text("verdict on a gain or difference: `better`, `worse` or `undecided`; empty if there is no interval"),
+    "alone": number("quantity estimated from human scores alone; for a gain or difference, the difference between the "
+                    "two means over all scored answers, not paired by query", "human scores, from 0 to 1"),
+    "alone_low": number("lower end of the 95% interval for `alone`"),
+    "alone_high": number("upper end of the 95% interval for `alone`"),
+    "width": number("width of the interval from `low` to `high`, divided by the width of the interval from human "
+                    "scores alone"),
+    "as_many": number("how many times as many human scores would be needed to reach this width without the "
+                      "scorer", "times"),
+    "weight": number("weight given to the scorer's scores; 0 if they would widen the interval"),
+    "r": number("Pearson's r between human scores and the scorer's scores, over the answers in the row's cells that "
+                "have both"),
+    "n_scores": integer("number of answers in the row's cells that have a human score", "answers"),
+    "n_queries": integer("number of queries that have an answer with a human score in the row's cells", "queries"),
+    "n_answers": integer("number of answers in the row's cells that have a score from the scorer", "answers"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

@@ -30,18 +30,22 @@ FAMILIES = "pairs of generator and retriever"
 """Families of systems: members differ only in ordering and k."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
-    "people": text("the scorer with the human scores"),
-    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's correlation between human scores and the scorer's over "
-                     f"answers, with an interval for `{RHO}` only; `{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP "
-                     f"between systems' mean human scores and the scorer's; {SYSTEMS}; `{LENGTH}`: how many standard "
-                     "deviations of scores the scorer favours an answer with twice as many words, compared with "
-                     f"people; `{GENERATOR}`: how much it favours a generator's answers, compared with all"),
-    "of": text("the generator; empty for other quantities"),
-    "value": number("the quantity"),
+    "people": text("name of the scorer with the human scores"),
+    "quantity": text(f"quantity in `value`: `{R}` or `{RHO}`, Pearson's or Spearman's correlation between human "
+        f"scores and the scorer's scores over answers (with an interval only for `{RHO}`); `{ORDER}` or `{ORDER_AP}`, "
+        f"Kendall's tau-b or tau_AP between the mean human scores and the scorer's mean scores of systems ({SYSTEMS}); "
+        f"`{LENGTH}`, the length bias: by how many standard deviations the scorer, compared with people, favours an "
+        f"answer with twice as many words; `{GENERATOR}`, the bias towards a generator: by how many standard "
+        "deviations the scorer, compared with people, favours answers from this generator over answers from the "
+        "others"),
+    "of": text("for `generator`: name of the generator; otherwise empty"),
+    "value": number("value of the quantity"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for an estimate of 0, uncorrected; only for biases"),
-    "n": integer("answers that both people and the scorer scored; for tau, systems"),
-    "n_queries": integer("queries with these answers", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the bias is 0; only for `length` and "
+                      "`generator`"),
+    "n": integer("number of answers with a human score and a score from the scorer; for `tau` and `tau_ap`, number of "
+                 "systems"),
+    "n_queries": integer("number of queries that have an answer with both scores", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -49,11 +53,11 @@ AGREEMENT_COLUMNS = {**DATASET, **TABLE}
 """Columns of people_agreement.csv."""
 COMPARISON = {
     "people": TABLE["people"],
-    "against": text("the other scorer"),
-    "quantity": text(f"`{RHO}`, `{ORDER}` or `{ORDER_AP}`, as in people_agreement.csv"),
-    "difference": number("the scorer's value minus the other scorer's, on the same answers or systems"),
+    "against": text("name of the other scorer"),
+    "quantity": text(f"quantity that is compared: `{RHO}`, `{ORDER}` or `{ORDER_AP}`, as in `people_agreement.csv`"),
+    "difference": number("value for the scorer minus value for the other scorer, on the same answers or systems"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for no difference, uncorrected"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the difference is 0"),
     "n": TABLE["n"],
     "n_queries": TABLE["n_queries"],
     "method": INTERVAL_METHOD,

@@ -18,12 +18,13 @@ COLUMNS = {
     "prompt_id": PROMPT_ID,
     "seed": SEED,
     **CONTEXT_COLUMNS,
-    "equal": boolean("whether text, finish reason and token counts are the same; the text includes a thought before "
-                     "the answer, which isn't stored here"),
-    "equal_here": boolean("whether a second regeneration, in two halves on the same machine or endpoint, gives the "
-        "same result; empty if all answers equal the stored ones"),
-    "same_until": integer("tokens or words before the texts first differ; empty if they are the same"),
-    "unit": text(f"the unit of same_until: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
+    "equal": boolean("whether the stored and the regenerated answer have the same text (including a thought before the "
+                     "answer, which this table omits), finish reason and token counts"),
+    "equal_here": boolean("whether a second regeneration, in two halves on the same machine or endpoint, gave the same "
+        "result as the first; empty if all answers equal the stored ones"),
+    "same_until": integer("number of tokens or words before the two texts first differ; empty if the texts are the "
+                          "same"),
+    "unit": text(f"unit of `same_until`: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
                  "unknown"),
     **{f"answer_{side}": text(f"{what}; empty if it is missing") for side, what in SIDES.items()},
     **{f"finish_reason_{side}": text(f"why {what} ended, or is missing") for side, what in SIDES.items()},

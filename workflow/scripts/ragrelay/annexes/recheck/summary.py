@@ -14,43 +14,43 @@ from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, int
 LEVEL = 0.95
 CHANGES = {
     "references": REFERENCES,
-    "n_scored": integer("answers with a score both then and now", "answers"),
-    "n_unpaired": integer("answers with a score only then or only now", "answers"),
-    "margin": number("the configuration's `equivalence_margin`", "the scorer's"),
-    "n_flips": integer("scores that changed by more than the margin; if a scorer has only two values, such as 0 and 1, "
-                       "all scores that changed",
-                       "answers"),
-    "n_queries": integer("queries with at least one answer that has both scores", "queries"),
-    "p_then": number("mean score of the stored answers, averaged within queries first", "the scorer's"),
-    "p_now": number("mean score of the regenerated answers, averaged within queries first", "the scorer's"),
-    "mean_difference": number("p_now minus p_then; exactly 0 if no score changed", "the scorer's"),
-    "low": number("lower end of the mean difference's 95% interval over queries", "the scorer's"),
-    "high": number("upper end of this interval", "the scorer's"),
-    "verdict": text("verdict that follows from this interval and the margin, as in equivalence.csv; empty without an "
-                    "interval"),
+    "n_scored": integer("number of answers for which both the stored and the regenerated version have a "
+                        "score", "answers"),
+    "n_unpaired": integer("number of answers for which only the stored or only the regenerated version has a "
+                          "score", "answers"),
+    "margin": number("scorer's `equivalence_margin` from the configuration", "the scorer's"),
+    "n_flips": integer("number of answers whose score changed by more than the margin; for a scorer with only two "
+        "values, such as 0 and 1, this includes every change", "answers"),
+    "n_queries": integer("number of queries with at least one answer that has both scores", "queries"),
+    "p_then": number("mean score of the stored answers: first averaged within each query, then over "
+                     "queries", "the scorer's"),
+    "p_now": number("mean score of the regenerated answers: first averaged within each query, then over "
+                    "queries", "the scorer's"),
+    "mean_difference": number("`p_now` minus `p_then`; exactly 0 if no score changed", "the scorer's"),
+    "low": number("lower end of the 95% interval for `mean_difference`, computed over queries", "the scorer's"),
+    "high": number("upper end of the 95% interval for `mean_difference`", "the scorer's"),
+    "verdict": text("verdict, based on the interval from `low` to `high` and on the margin, as in `equivalence.csv`; "
+                    "empty if there is no interval"),
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {
     **STUDY_PART,
-    "n_stored": integer("the study's stored answers to distinct prompts and seeds", "answers"),
-    "n": integer("answers that were drawn and regenerated", "answers"),
-    "n_equal": integer("answers that are bit-equal in text, finish reason and token counts", "answers"),
-    "equal": number("share of answers that are bit-equal"),
-    "equal_low": number("lower end of its 95% interval (Wilson's)"),
-    "equal_high": number("upper end of this interval"),
-    "n_equal_here": integer(
-        "regenerated answers that stay the same when generated a second time, in two halves; empty if all are "
-        "bit-equal to the stored ones",
-        "answers",
-    ),
-    "unit": text(
-        "the unit of median_until: `tokens` of the generator's tokenizer, or `words` if the tokenizer is unknown"
-    ),
-    "median_until": number(
-        "median number of tokens or words before the first difference, over answers with different texts"
-    ),
+    "n_stored": integer("number of answers that the study has stored, counting each combination of prompt and seed "
+                        "once", "answers"),
+    "n": integer("number of answers that were drawn and regenerated", "answers"),
+    "n_equal": integer("number of regenerated answers that are bit-equal to the stored ones in text, finish reason and "
+                       "token counts", "answers"),
+    "equal": number("share of regenerated answers that are bit-equal to the stored ones"),
+    "equal_low": number("lower end of Wilson's 95% interval for `equal`"),
+    "equal_high": number("upper end of Wilson's 95% interval for `equal`"),
+    "n_equal_here": integer("number of regenerated answers that stay the same when generated once more, in two halves; "
+        "empty if all answers are bit-equal to the stored ones", "answers"),
+    "unit": text("unit of `median_until`: `tokens` of the generator's tokenizer, or `words` if the tokenizer is "
+        "unknown"),
+    "median_until": number("median number of tokens or words before the first difference, over answers with different "
+        "texts"),
     **CHANGES,
-}
+}  # fmt: skip
 """Columns of recheck.csv; if every scorer asks a judge, a row's scorer and scores are empty."""
 
 

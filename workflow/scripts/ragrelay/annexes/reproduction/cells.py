@@ -26,25 +26,24 @@ from ragrelay.base.vocabulary.columns import (
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
 """The marks in significance.csv, by column of the published table."""
 WITH_PUBLISHED = {
-    "value": number("our value"),
+    "value": number("value from this study"),
     **INTERVAL,
     "published": number("the published value"),
-    "difference": number("our value minus the published value"),
-    "inside": boolean("whether the published value lies in our interval; empty without an interval"),
+    "difference": number("this study's value minus the published value"),
+    "inside": boolean("whether the published value lies within this study's interval; empty if there is no interval"),
 }
 COLUMNS = {
     **STUDY_PART,
-    "quantity": text("`utility`: the cell's mean utility; `p0`: mean P of the zero-shot answers"),
+    "quantity": text("`utility`, the cell's mean utility, or `p0`, the mean P of the zero-shot answers"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
-    "differs_from_rel": boolean("whether our value differs from the reference retriever's (†)"),
+    "differs_from_rel": boolean("whether this study's value differs significantly from the reference retriever's (†)"),
     "published_differs_from_rel": boolean("whether the published value has the mark †"),
-    "differs_from_reversed": boolean(
-        "whether our values for ascending and descending order differ (‡); only in ascending rows"
-    ),
-    "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only in ascending rows"),
-    "marks_agree": boolean("whether all marks that both tables report agree; empty if there are none"),
-}
+    "differs_from_reversed": boolean("whether this study's values for ascending and descending order differ "
+        "significantly (‡); only for ascending order"),
+    "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only for ascending order"),
+    "marks_agree": boolean("whether all marks with a result in both tables agree; empty if there are none"),
+}  # fmt: skip
 """Columns of cells.csv."""
 
 

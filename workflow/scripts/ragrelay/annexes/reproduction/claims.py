@@ -12,10 +12,10 @@ from ragrelay.annexes.reproduction.published import Row
 from ragrelay.base.vocabulary.columns import STUDY_PART, integer, read_rows, text
 
 CLAIMS = {
-    "claims": text("the name of the set of claims in the configuration"),
+    "claims": text("name of the set of claims in the configuration"),
     "generator": STUDY_PART["generator"],
-    "template": text("the prompt's name"),
-    "n": integer("claim–evidence pairs, over all stances", "pairs"),
+    "template": text("name of the prompt template"),
+    "n": integer("number of claim–evidence pairs over all stances", "pairs"),
     **WITH_PUBLISHED,
 }
 """Columns of claims.csv."""

@@ -40,17 +40,17 @@ AS_IN_THE_PAPER, OPPOSITE = "as in the paper", "the opposite"
 COLUMNS = {
     **STUDY_PART,
     "references": REFERENCES,
-    "finding": text(f"`{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
-    "of": text("the retrievers; for (c), the retriever with the higher measure minus the other"),
-    "measure": text("the retrieval measure, at k"),
-    "n": integer("queries", "queries"),
-    "n_cells": integer("cells (ordering and k) in the estimate", "cells"),
+    "finding": text(f"finding that is tested: `{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
+    "of": text("retrievers in the test; for (c), the retriever with the higher measure minus the other"),
+    "measure": text("name of the retrieval measure, which is computed at k"),
+    "n": integer("number of queries", "queries"),
+    "n_cells": integer("number of cells over which the estimate is computed", "cells"),
     "estimate": number("(a) mean over cells of Pearson's r between measure and utility; (b) mean over retrievers and "
                        "orderings of the slope of r over k, per passage; (c) mean over cells of the difference in P"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for an estimate of 0, uncorrected"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the estimated quantity is 0"),
     "method": INTERVAL_METHOD,
-    "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` if p_value is below 0.05, otherwise `{UNDECIDED}`"),
+    "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` if `p_value` is below 0.05, otherwise `{UNDECIDED}`"),
     "reason": REASON,
 }  # fmt: skip
 """Columns of findings.csv."""

@@ -27,20 +27,20 @@ COEFFICIENTS = {"tau": "kendall", "rho": "spearman"}
 LABELS = {
     **STUDY_PART,
     "retriever": CONTEXT_COLUMNS["retriever"],
-    "source": text("annotation source"),
-    "measure": text("retrieval measure of the ranking, computed from the source's labels"),
-    "coefficient": text("`kendall` (tau) or `spearman` (rho), over queries, with P"),
-    "k": integer("passages in our context: the study's largest k", "passages"),
+    "source": text("name of the annotation source"),
+    "measure": text("name of the retrieval measure, which is computed from the source's labels"),
+    "coefficient": text("coefficient of the correlation with P over queries: `kendall` (tau) or `spearman` (rho)"),
+    "k": integer("number of passages in this study's contexts, which is the largest k", "passages"),
     "references": REFERENCES,
     **WITH_PUBLISHED,
 }
 """Columns of labels.csv."""
 COST = {
     **ANSWERS_PART,
-    "what": text(f"`{END_TO_END}`, `{EACH}`, or `ratio` of the first to the second"),
-    "value": number("our value: device-seconds, or a plain number for the ratio"),
-    "published": number("the published seconds, or their ratio"),
-}
+    "what": text(f"answers: `{END_TO_END}`, `{EACH}`, or the `ratio` of the first to the second"),
+    "value": number("value from this study: device-seconds or, for the ratio, a plain number"),
+    "published": number("published seconds, or their ratio"),
+}  # fmt: skip
 """Columns of label_cost.csv."""
 RATIO = "ratio"
 

@@ -13,37 +13,38 @@ ALL = "all datasets"
 CELLS_AT_LEAST = 3
 """A rank correlation needs at least so many cells."""
 SUMMARY = {
-    "dataset": text(f"dataset, or `{ALL}`"),
+    "dataset": text(f"name of the dataset, or `{ALL}`"),
     **{name: STUDY_PART[name] for name in ("generator", "scorer")},
-    "n": integer("cells in both tables", "cells"),
-    "n_published": integer("cells of the published table in these datasets", "cells"),
-    "n_with_interval": integer("cells among the n with an interval in this study", "cells"),
-    "n_inside": integer("intervals among these that contain the published value", "cells"),
-    "mean_difference": number("mean over cells of our value minus the published value"),
-    "rmse": number("root mean squared difference over cells"),
-    "kendall": number("Kendall's tau-b between our values and the published ones, over cells", "−1 to 1"),
-    "spearman": number("Spearman's rho between our values and the published ones, over cells", "−1 to 1"),
-    "n_dagger": integer("cells with a result for † in both tables", "cells"),
-    "n_dagger_agree": integer("cells among these in which the marks agree", "cells"),
-    "n_double_dagger": integer("ascending cells with a result for ‡ in both tables", "cells"),
-    "n_double_dagger_agree": integer("cells among these in which the marks agree", "cells"),
+    "n": integer("number of cells that are in both tables", "cells"),
+    "n_published": integer("number of cells in the published table for the dataset or datasets", "cells"),
+    "n_with_interval": integer("number of cells that are in both tables and have an interval in this study", "cells"),
+    "n_inside": integer("number of cells whose interval in this study contains the published value", "cells"),
+    "mean_difference": number("mean over cells of this study's value minus the published value"),
+    "rmse": number("root mean square over cells of the difference between this study's value and the published value"),
+    "kendall": number("Kendall's tau-b between this study's values and the published values, over cells", "−1 to 1"),
+    "spearman": number("Spearman's rho between this study's values and the published values, over cells", "−1 to 1"),
+    "n_dagger": integer("number of cells with a result for † in both tables", "cells"),
+    "n_dagger_agree": integer("number of cells in which the results for † agree", "cells"),
+    "n_double_dagger": integer("number of cells in ascending order with a result for ‡ in both tables", "cells"),
+    "n_double_dagger_agree": integer("number of cells in which the results for ‡ agree", "cells"),
     "reason": REASON,
 }
 """Columns of summary.csv."""
 EFFECTS = {
     **STUDY_PART,
     "references": REFERENCES,
-    "baseline": text("the retriever that others are compared with: the first in the table"),
-    "retriever": text("the retriever whose improvement over the baseline is measured"),
-    "n": integer("cells (ordering and k) for which both tables have both retrievers", "cells"),
-    "improvement": number("mean over cells of our mean utility, retriever minus baseline"),
-    "published_improvement": number("the same mean from the published table"),
-    "effect_ratio": number("our improvement divided by the published one (ER): 1 is a perfect reproduction"),
-    "relative_improvement": number("our improvement divided by our baseline's mean over the cells"),
-    "published_relative_improvement": number("the same ratio for the published table"),
-    "delta_relative_improvement": number("the published relative improvement minus ours (ΔRI): 0 is perfect"),
+    "baseline": text("baseline: the first retriever in the published table, with which the others are compared"),
+    "retriever": text("name of the retriever whose improvement over the baseline is measured"),
+    "n": integer("number of cells (ordering and k) for which both tables have values for both retrievers", "cells"),
+    "improvement": number("mean over cells of the retriever's mean utility minus the baseline's, in this study"),
+    "published_improvement": number("mean over cells of the retriever's minus the baseline's published mean utility"),
+    "effect_ratio": number("effect ratio (ER): improvement in this study ÷ published improvement; 1 is ideal"),
+    "relative_improvement": number("this study's improvement divided by the baseline's mean utility in this study"),
+    "published_relative_improvement": number("published improvement divided by the baseline's published mean utility"),
+    "delta_relative_improvement": number("difference in relative improvement (ΔRI): the published relative improvement "
+        "minus this study's; 0 is ideal"),
     "reason": REASON,
-}
+}  # fmt: skip
 """Columns of effects.csv."""
 
 

@@ -9,13 +9,13 @@ import polars as pl
 from ragrelay.base.vocabulary.columns import schema_of, text
 
 ROWS = {
-    "paper": text("authors and year"),
-    "item": text("the paper's table or figure"),
-    "about": text("its topic"),
-    "state": text("`as printed`, `differs` or `out of reach`"),
-    "because": text("how it differs, or why it is out of reach"),
-    "place": text("the file with our version, relative to the results"),
-    "command": text("the command that produces it"),
+    "paper": text("authors and year of the paper"),
+    "item": text("table or figure in the paper"),
+    "about": text("topic of the table or figure"),
+    "state": text("status of the reproduction: `as printed`, `differs` or `out of reach`"),
+    "because": text("how this study's version differs, or why a reproduction is out of reach"),
+    "place": text("file with this study's version, relative to the results folder"),
+    "command": text("command that produces this study's version"),
 }
 """Columns of rows.csv."""
 

@@ -14,10 +14,10 @@ from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 COLUMNS = {
-    "references": REFERENCES._replace(about="the reference set's name"),
+    "references": REFERENCES._replace(about="name of the reference set"),
     "qid": QID,
     "seed": SEED,
-    "p": number("the answer's score with this reference set", "the scorer's"),
+    "p": number("answer's score with the reference set", "the scorer's"),
 }
 SCHEMA = schema_of(COLUMNS)
 

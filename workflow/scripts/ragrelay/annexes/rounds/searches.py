@@ -20,11 +20,12 @@ COLUMNS = {
     "qid": QID,
     "seed": SEED,
     "docnos": Column(pl.List(pl.String), "ids of the new passages, in prompt order"),
-    "found": integer("passages with text among the first k that the retriever ranks", "passages"),
-    "repeated": integer("found passages that were already shown, or are near copies of shown passages", "passages"),
-    "unjudged": integer("new passages without a judgement, which count as not relevant", "passages"),
-    "value": number("the measure of the found passages, where repeated passages count as not relevant; empty if the "
-        "measure is undefined for the question"),
+    "found": integer("number of passages with text among the first k in the retriever's ranking", "passages"),
+    "repeated": integer("number of found passages that were already shown or are near copies of shown "
+                        "passages", "passages"),
+    "unjudged": integer("number of new passages without a judgement; they count as not relevant", "passages"),
+    "value": number("value of the measure for the found passages, counting repeated passages as not relevant; empty if "
+        "the measure is undefined for the question"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

@@ -12,20 +12,19 @@ from ragrelay.base.vocabulary.columns import Column, boolean, integer, number
 STEP_AT_LEAST = 36
 """Minimum queries whose lists differ for a verdict on a step."""
 TABLE: dict[str, Column] = {
-    "step": integer("the search's step, from 1; empty for all steps together"),
-    "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the lists and for P "
-                        "before the step"),
-    "n": integer("queries whose lists differ", "queries"),
+    "step": integer("number of the search step, counted from 1; empty in rows for all steps together"),
+    "adjusted": boolean("whether the differences in P and in the measure are adjusted for the query's mean measure "
+                        "over the lists and for P before the step"),
+    "n": integer("number of queries whose lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
-    "share_same": number("share of pairs with identical lists, among pairs with P and a measure for both lists; seeds "
-        "have equal weight", "0 to 1"),
-    "slope": number("increase in the difference in P per unit of difference in the measure, between two lists at "
-        "the same state; both differences are centred over the step's queries", relay.UNIT),
+    "share_same": number("share of pairs of lists that are identical, among pairs with values for P and the measure "
+        "for both lists; all seeds have the same weight", "0 to 1"),
+    "slope": number("slope of the regression of the difference in P on the difference in the measure, between two "
+        "lists that start from the same state; both differences are centred over the step's queries", relay.UNIT),
     "low": number("lower end of the interval at `level`", relay.UNIT),
     "high": number("upper end of the interval at `level`", relay.UNIT),
-    "level": number("95% for all steps together; 1 − 5% / steps for a single step, so that the steps' intervals hold "
-        "simultaneously",
-                    "0 to 1"),
+    "level": number("confidence level of the interval: 95% for all steps together; 1 − 5%/m for one of m steps, so "
+        "that the intervals of all steps hold jointly", "0 to 1"),
     "p_value": relay.TABLE["p_value"],
     "verdict": relay.TABLE["verdict"],
     "reason": relay.TABLE["reason"],

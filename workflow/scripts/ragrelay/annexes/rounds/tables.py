@@ -17,27 +17,27 @@ from ragrelay.base.vocabulary.columns import REFERENCES, STUDY_PART, integer, nu
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 UNTESTED = "no verdict: its error rate is not known for queries that a model writes"
-_REFERENCES = REFERENCES._replace(about="the reference set's name")
+_REFERENCES = REFERENCES._replace(about="name of the reference set")
 SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
 """Columns of round_slopes.csv."""
 OF_ROUND = {
     "references": _REFERENCES,
-    "round": integer("the round's number; 0 for the zero-shot answers", "rounds"),
-    "retriever": text("the retriever that returned this round's list; earlier rounds used the reference retriever's "
-        "lists"),
-    "n": integer("queries", "queries"),
-    "p": number("mean P over queries, where a missing answer counts as 0", "the scorer's"),
-    "low": number("lower end of the mean's 95% interval"),
-    "high": number("upper end of the mean's 95% interval"),
-    "unjudged": number("share of the list's new passages without a judgement, which count as not relevant", "0 to 1"),
-    "missing": number("share of missing answers", "0 to 1"),
-    "repeated": number("share of the list's passages that were already shown, or are near copies of shown "
+    "round": integer("number of the round; 0 for the zero-shot answers", "rounds"),
+    "retriever": text("name of the retriever that returned the list in this round; in earlier rounds, the lists came "
+        "from the reference retriever"),
+    "n": integer("number of queries", "queries"),
+    "p": number("mean P over queries, counting a missing answer as 0", "the scorer's"),
+    "low": number("lower end of the 95% interval for mean P"),
+    "high": number("upper end of the 95% interval for mean P"),
+    "unjudged": number("share of the list's new passages that have no judgement; they count as not relevant", "0 to 1"),
+    "missing": number("share of answers that are missing", "0 to 1"),
+    "repeated": number("share of the list's passages that were already shown or are near copies of shown "
         "passages", "0 to 1"),
     "empty": number("share of lists without new passages", "0 to 1"),
-    "worse": integer("queries whose P is lower than in the previous round, with the reference retriever's "
-        "lists", "queries"),
-    "better": integer("queries whose P is higher than in the previous round, with the reference retriever's "
-        "lists", "queries"),
+    "worse": integer("number of queries with a lower P than in the previous round, in which the list came from the "
+        "reference retriever", "queries"),
+    "better": integer("number of queries with a higher P than in the previous round, in which the list came from the "
+        "reference retriever", "queries"),
     "prompt_tokens": number("mean number of tokens in the prompts; empty if unknown", "tokens"),
 }  # fmt: skip
 SCORES = {**STUDY_PART, **OF_ROUND}
