@@ -21,37 +21,38 @@ class DatasetSource(Kind):
     """Base class for dataset sources, which provide queries, passages, judgements and reference grades."""
 
     references: References = Field(
-        description="Reference grades: for each name, the lowest label that counts as a reference."
+        description="Reference grades, as a mapping from a name to a label: passages judged at this label or higher "
+        "are references."
     )
     drop_identical_ids: bool | None = Field(
         None,
-        description="With `true`, a passage that has the same id as the query is removed from that query's "
-        "rankings, like BEIR's `ignore_identical_ids` for datasets whose queries are also passages (ArguAna, "
-        "Quora). With `false`, the passage stays. If you don't set this key, it stays too, but the page and the "
-        "terminal warn about it.",
+        description="Whether to remove a passage from a query's rankings if it has the same id as the query, like "
+        "BEIR's `ignore_identical_ids`. Use `true` for datasets whose queries are also passages (ArguAna, Quora). If "
+        "you don't set this key, such passages stay, and the page and the terminal warn about them.",
     )
     shards: int = Field(
         1,
         ge=1,
         le=1000,
-        description="Number of jobs that share the dataset's queries. Each job starts its own engine. If a model "
-        "scores the answers, the scoring is split among the same number of jobs.",
+        description="Number of jobs among which the dataset's queries are divided. Each job starts its own engine. If "
+        "a model scores the answers, scoring is divided among the same number of jobs.",
     )
 
     clusters: File | None = Field(
         None,
         description="File with lines `qid<TAB>cluster`, for queries that aren't independent, such as turns of a "
-        "conversation, questions on one paragraph or variants of one query. Tests and intervals then treat clusters "
+        "conversation, questions about one paragraph or variants of one query. Tests and intervals then use clusters "
         "as the unit ([methods.md](../docs/methods.md#clusters-of-queries)).",
     )
 
     subtopics: Annotated[bool | File | None, OUTSIDE_JOBS] = Field(
         None,
-        description="Judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` need. With "
-        "`true`, the second column of the qrels (in ir_datasets `subtopic_id`) names the subtopic; a passage may be "
-        "judged once per subtopic, and its highest label is its relevance. With `hops`, each judged passage is a "
-        "subtopic. Otherwise the path of a file with lines `qid subtopic docno label`, or with nuggetizer's "
-        "assignments to retrieved passages (`.jsonl`) ([datasets.md](../docs/datasets.md#subtopics)).",
+        description="Where to find judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` "
+        "need ([datasets.md](../docs/datasets.md#subtopics)). With `true`, the second column of the qrels (in "
+        "ir_datasets `subtopic_id`) names the subtopic; a passage may be judged once per subtopic, and the highest "
+        "label is its relevance. With `hops`, each judged passage is a subtopic. Any other value is the path of a "
+        "file with lines `qid subtopic docno label`, or with nuggetizer's assignments to retrieved passages "
+        "(`.jsonl`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

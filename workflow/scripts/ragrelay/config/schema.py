@@ -51,31 +51,33 @@ Share = Annotated[float, Field(gt=0, le=1), WrapValidator(_as_written)]
 
 
 class PathvarsSettings(Settings):
-    """Snakemake's path variables, to move `<results>`, `<logs>` or `<benchmarks>` elsewhere."""
+    """Snakemake's path variables, which move `<results>`, `<logs>` or `<benchmarks>` to other folders."""
 
     results: File | None = Field(None, description="Folder for the study's results, instead of `results/<study>`.")
     logs: File | None = Field(None, description="Folder for the jobs' logs, instead of `logs/<study>`.")
     benchmarks: File | None = Field(
-        None, description="Folder for the jobs' measured times, instead of `results/<study>/benchmarks`."
+        None,
+        description="Folder for measurements of the jobs' time and memory, instead of `results/<study>/benchmarks`.",
     )
 
 
 class BudgetSettings(Settings):
-    """A study's limits. Each limit covers what the study's jobs have already used plus what `snakemake plan` estimates
-    for the missing results. A run that would exceed a limit, or whose configuration has no current plan, ends with a
-    one-line error before its first job.
+    """Limits on a study's cost: what the study's jobs have already used plus what `snakemake plan` estimates for the
+    missing results. If a run would exceed a limit, or if there is no current plan for the configuration, the run ends
+    with a one-line error before the first job.
     """
 
     gpu_hours: float | None = Field(
         None,
         gt=0,
-        description="GPU-hours (machine-hours on CPU), estimated from the speed of earlier jobs or from the "
-        "generators' `tokens_per_second`. Endpoints use none.",
+        description="Maximum GPU-hours (machine-hours on a CPU). The plan estimates them from the speed of earlier "
+        "jobs or from the generators' `tokens_per_second`. Endpoints use no GPU-hours.",
     )
     tokens: int | None = Field(
         None,
         ge=1,
-        description="Prompt tokens (including those served from the prefix cache) plus answer tokens.",
+        description="Maximum number of tokens: prompt tokens (including those served from the prefix cache) plus "
+        "answer tokens.",
     )
 
     @model_validator(mode="before")
@@ -87,55 +89,62 @@ class BudgetSettings(Settings):
 
 
 class PrimarySettings(Settings):
-    """The comparison that you choose before you see any answer. It is tested on its own, and the page opens with it."""
+    """The primary comparison, which you choose before you see any answer. It is tested on its own, and the page opens
+    with it.
+    """
 
     retriever: str | None = Field(
         None,
-        description="By default the grid's first ranking retriever (not an oracle or a dose) other than the reference.",
+        description="Name of the retriever to compare with `reference`. Defaults to the grid's first ranking retriever "
+        "(not an oracle or a dose) other than `reference`.",
     )
     reference: str | None = Field(
         None,
-        description="The retriever to compare it with. By default this is the reference retriever if that one "
-        "ranks, otherwise the grid's first ranking retriever.",
+        description="Name of the retriever with which `retriever` is compared. Defaults to `reference_retriever` if "
+        "that is a ranking retriever, and otherwise to the grid's first ranking retriever.",
     )
-    ordering: str | None = Field(None, description="By default the grid's first ordering.")
-    k: int | None = Field(None, ge=1, description="By default the grid's largest k.")
-    references: str | None = Field(None, description="By default each dataset's lowest grade.")
-    measure: str | None = Field(None, description="By default the grid's first measure.")
-    scorer: str | None = Field(None, description="By default the grid's first scorer.")
+    ordering: str | None = Field(
+        None, description="Ordering of the passages in the prompt. Defaults to the grid's first ordering."
+    )
+    k: int | None = Field(None, ge=1, description="Number of passages in a context. Defaults to the grid's largest k.")
+    references: str | None = Field(
+        None, description="Reference set that P is computed with. Defaults to each dataset's lowest grade."
+    )
+    measure: str | None = Field(None, description="Retrieval measure. Defaults to the grid's first measure.")
+    scorer: str | None = Field(None, description="Scorer that P is computed with. Defaults to the grid's first scorer.")
 
 
 class AnalysisSettings(Settings):
-    """How the statistics are computed."""
+    """Settings for the statistical analysis."""
 
     resamples: int = Field(
         10000,
         ge=100,
         le=1000000,
-        description="Number of bootstrap resamples for r's intervals and of permutations for the paired test.",
+        description="Number of bootstrap resamples for the intervals of r, and of permutations for the paired test.",
     )
     seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(
         "rel",
-        description="The retriever that the † marks compare the others with. With `null`, there are no such marks.",
+        description="Name of the retriever with which the † marks compare the other retrievers. With `null`, there are "
+        "no † marks.",
     )
     empty_rankings: Literal["zero", "left_out"] = Field(
         "zero",
-        description="What happens if a retriever finds nothing for a query. `zero` uses the zero-shot answer (P_k = "
-        "P_0, utility 0) and sets the retrieval measures to 0; `left_out` leaves the query out of that retriever's "
-        "cells. Judged retrievers (oracle, graded, position) always leave it out.",
+        description="What to do if a retriever finds nothing for a query. `zero` uses the zero-shot answer (P = P₀, "
+        "utility 0) and sets the retrieval measures to 0; `left_out` leaves the query out of that retriever's cells. "
+        "With retrievers that use judgements (`oracle`, `graded`, `position`), the query is always left out.",
     )
     equivalence_margin: float = Field(
         0.02,
         gt=0,
-        description="Largest difference in mean P, in either direction, at which a retriever counts as equivalent "
-        "to the reference retriever. The default is meant for BERTScore but applies to every scorer that doesn't "
-        "ask a judge.",
+        description="Largest difference in mean P, in either direction, at which two retrievers count as equivalent. "
+        "The default is meant for BERTScore but applies to every scorer that doesn't ask a judge.",
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="Margins for individual scorers, by name, which replace `equivalence_margin`. Without a margin "
-        "(`null`, or a judge that isn't listed here), verdicts are only better, worse or undecided.",
+        description="Margins that replace `equivalence_margin` for individual scorers, by the scorer's name. Without a "
+        "margin (`null`, or a judge that isn't listed here), the only verdicts are better, worse and undecided.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -143,70 +152,71 @@ class AnalysisSettings(Settings):
 class CoreSettings(Settings):
     """A catalogue of datasets, retrievers, generators and scorers by name, and a grid that selects from it."""
 
-    study: Name = Field(description="Name of the study; its results go to `results/<study>/`.")
+    study: Name = Field(description="Name of the study. Results are written to `results/<study>/`.")
     cache_dir: File = Field(
         "cache",
-        description="Folder for expensive results that studies share (answers, scores, reference embeddings, "
-        "indexes). A leading `~` stands for your home directory.",
+        description="Folder for expensive results that studies can share: answers, scores, reference embeddings and "
+        "indexes. A leading `~` stands for your home directory.",
     )
     cache_mode: Literal["read-write", "read-only"] = Field(
         "read-write",
-        description="Set `read-only` for a shared cache that this study must not write to. Cached results are used; "
-        "a job that needs anything else ends with a one-line error before it starts an engine, encodes a text or "
-        "builds an index.",
+        description="Whether the study may write to the cache. With `read-only`, cached results are used, but a job "
+        "that needs anything else ends with a one-line error before it starts an engine, encodes a text or builds an "
+        "index.",
     )
     stage_models: File | None = Field(
         None,
-        description="Folder on a node's local storage, such as `$TMPDIR`, to which models are copied before vLLM "
-        "reads them. The first job on each node makes the copy. Variables are expanded in the job. If there is no "
-        "room or the variable isn't set, vLLM reads the model from its original folder. Copies stay until the node "
-        "removes them.",
+        description="Folder on a node's local storage, such as `$TMPDIR`, to which models are copied before vLLM reads "
+        "them. The first job on each node makes the copy, and copies stay until the node removes them. Variables are "
+        "expanded in the job. If there is no room or the variable isn't set, vLLM reads the model from the original "
+        "folder.",
     )
     prune: Literal["remove"] | None = Field(
         None,
-        description="With `--config prune=remove`, the target `cache_prune` removes what it otherwise only lists.",
+        description="With `remove`, the target `cache_prune` removes the files that it otherwise only lists. Set this "
+        "key on the command line: `--config prune=remove`.",
     )
     pathvars: PathvarsSettings | None = None
     context_depth: int = Field(
         50,
         ge=1,
-        description="Number of passages stored per query, independent of the grid's k. Raising k up to this depth "
-        "rebuilds only the prompts and what follows.",
+        description="Number of passages stored per query, whatever the grid's k. If you raise k up to this depth, only "
+        "the prompts and everything that follows are rebuilt.",
     )
     run_metadata: bool = Field(
         False,
-        description="Whether run files begin with an [ir_metadata](https://www.ir-metadata.org) header, which gives "
-        "the retriever's definition and dataset as comments. Readers that don't support comments (trec_eval, "
-        "ir_measures 0.4, pytrec_eval, PyTerrier) reject such a file.",
+        description="Whether run files begin with an [ir_metadata](https://www.ir-metadata.org) header: comments with "
+        "the retriever's definition and the dataset. Programs that don't support comments in run files (trec_eval, "
+        "ir_measures 0.4, pytrec_eval, PyTerrier) reject files with such a header.",
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if the "
-        "two have at least this share of the shorter text's 5-grams in common. A reference with the docno of a "
-        "passage in the context is always seen; with `null`, only the docno counts. This determines the unseen "
-        "reference sets and the share of copied references.",
+        description="Minimum share of the shorter text's 5-grams that a reference must have in common with a passage "
+        "in the context to count as a near copy, and therefore as seen. A reference with the same docno as a passage "
+        "in the context is always seen; with `null`, only docnos count. This key determines the unseen reference sets "
+        "and the share of copied references.",
     )
     context_use: bool = Field(
         False,
-        description="Compute every answer's log-probability with and without its context, which shows how much the "
+        description="Compute each answer's log-probability with and without its context, to measure how much the "
         "answer depends on the context. This takes about one extra pass over every prompt and needs `engine: vllm`.",
     )
     questions: Unique[ClassName] | None = Field(
         None,
-        description="Your own questions to a model, each given as `module:Class`. The module is in the folder where "
-        "you start Snakemake or is installed ([add a question](../docs/add-a-question.md)).",
+        description="Your own questions to a model, each as `module:Class`. The module must be installed, or be in the "
+        "folder where you start Snakemake ([add a question](../docs/add-a-question.md)).",
     )
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(
         None,
-        description="With `auto`, `snakemake plan` (run with the same profile as the study) chooses the number of "
-        "query shards for each dataset and generator so that a job takes at most 70% of the profile's `runtime`. "
-        "The number is fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
+        description="With `auto`, `snakemake plan` chooses the number of query shards for each dataset and generator, "
+        "such that a job takes at most 70% of the profile's `runtime` (run the plan with the study's profile). The "
+        "number is fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
     )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")
     retrievers: dict[Name, Annotated[Definition, RETRIEVER_KINDS]] = Field(
-        description="Catalogue of retrievers: anything that yields a TREC run."
+        description="Catalogue of retrievers: anything that produces a TREC run."
     )
     generators: dict[Name, Annotated[Definition, GENERATOR_KINDS]] = Field(
         description="Catalogue of generators: LLMs with their decoding parameters and prompt templates."

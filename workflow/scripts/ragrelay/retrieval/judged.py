@@ -32,16 +32,18 @@ class Judged(Bringing):
 
     needs_qrels: ClassVar[bool] = True
 
-    seed: int = Field(0, ge=0, description="Seed for the permutations that order the passages.")
+    seed: int = Field(0, ge=0, description="Seed for the random permutations that order the passages.")
 
     filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
-        description="The passages that follow the drawn ones or, in `graded` and `position`, replace the judged "
-        "non-relevant ones. `unjudged`: unjudged passages from `ranking`, starting at its end; `random`: unjudged "
-        "passages from the corpus; `file`: passages from the file `passages`, where a line with a `qid` is for that "
-        "query only; or `nothing`.",
+        description="Which passages follow the drawn passages or, in `graded` and `position`, replace the judged "
+        "non-relevant passages. `unjudged`: unjudged passages from the retriever in `ranking`, starting with the "
+        "lowest-ranked; `random`: unjudged passages from the corpus; `file`: passages from the file in `passages`, "
+        "where a line with a `qid` applies only to that query; `nothing`: no passages.",
     )
-    ranking: Name | None = Field(None, description="The retriever whose passages `filler: unjudged` uses.")
+    ranking: Name | None = Field(
+        None, description="Name of the retriever whose passages are used with `filler: unjudged`."
+    )
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that `ranking` and `passages` are set if, and only if, they are needed."""

@@ -211,9 +211,9 @@ class Bringing(Retriever):
 
     passages: DatasetFile | None = Field(
         None,
-        description='File with passages that the collection lacks: JSON Lines of `{"doc_id": …, "text": …}`, '
-        "plain or compressed. They are only used in contexts, aren't indexed and count as unjudged. `{dataset}` is "
-        "replaced with the dataset's name.",
+        description='File with passages that are missing from the collection: JSON Lines of `{"doc_id": …, "text": '
+        "…}`, plain or compressed. These passages are used only in contexts: they aren't indexed and count as "
+        "unjudged. `{dataset}` in the path is replaced with the dataset's name.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -57,18 +57,20 @@ class JudgeScorer(Scorer):
     They read the probabilities of given words at one position in the reply.
     """
 
-    generator: Name = Field(description="Name of the generator that judges; it must not write thoughts.")
-    prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
+    generator: Name = Field(
+        description="Name of the generator that acts as the judge; the generator must not write thoughts."
+    )
+    prompt: Name = Field(description="Name of a judge template in `config/judge_prompts/`.")
     prefix: str = Field(
         "",
-        description="Text that the reply must begin with, before the word. With `chat: false`, the template can end "
-        "with this text instead, which takes one pass over the prompt instead of one per word.",
+        description="Text with which the judge's reply must begin, before the word. With `chat: false`, you can end "
+        "the template with this text instead, which takes one pass over the prompt instead of one pass per word.",
     )
     bias_checks: int = Field(
         0,
         ge=0,
-        description="Number of answers (with context) that the judge scores again after a change that should not "
-        "matter: another order of its input, or a longer answer. 0 means none.",
+        description="Number of answers (generated with context) that the judge scores again after a change that "
+        "shouldn't matter: its input in another order, or a longer answer. 0 turns these checks off.",
     )
 
     def judges(self) -> list[str]:

@@ -130,8 +130,8 @@ class MeasuredScorer(Scorer):
 
     aggregate: Literal["max", "mean"] = Field(
         "max",
-        description="How to combine the scores against a query's references: the best (`max`) or the mean of all "
-        "(`mean`).",
+        description="How to combine an answer's scores against the query's references: the best score (`max`) or the "
+        "mean of all scores (`mean`).",
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:

@@ -41,7 +41,8 @@ class LabelKeys(Settings):
     annotation_depth: int = Field(
         10,
         ge=2,
-        description="Number of passages to label in each ranking; the generator gets each passage separately.",
+        description="Number of passages to label in each ranking, from the first. The generator gets each passage "
+        "separately.",
     )
     agreement: AgreementSettings = Field({}, validate_default=True)
 
@@ -51,14 +52,14 @@ class LabelGridKeys(Settings):
 
     annotations: Unique[Name] = Field(
         [],
-        description="Names from `annotations`: the sources of relevance labels to compare. By default no sources are "
-        "compared. Correlations are computed at every k of the grid from 2 to `annotation_depth`, in "
-        "`descending` order.",
+        description="Names of the sources of relevance labels, in the catalogue `annotations`, that are compared. By "
+        "default, no sources are compared. Correlations are computed for the ordering `descending`, at each of the "
+        "grid's k from 2 to `annotation_depth`.",
     )
     annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
         ["P", "Success", "nDCG"],
         min_length=1,
         description="Measures that turn a query's labels into a number: precision (`P`, the mean label), hit ratio "
-        "(`Success`, the highest label), recall (`R`), MAP (`AP`), MRR (`RR`) or `nDCG`. Labels between 0 and "
-        "1 only support the first two and nDCG.",
+        "(`Success`, the highest label), recall (`R`), MAP (`AP`), MRR (`RR`) or `nDCG`. Only `P`, `Success` and "
+        "`nDCG` support labels between 0 and 1.",
     )

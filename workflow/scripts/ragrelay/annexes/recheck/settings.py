@@ -6,12 +6,12 @@ from ragrelay.base.settings import Settings
 
 
 class RecheckSettings(Settings):
-    """How `snakemake recheck` draws the answers that it makes again."""
+    """How `snakemake recheck` samples the answers that it regenerates."""
 
     answers: int = Field(
         200,
         ge=1,
-        description="How many stored answers per dataset and generator are generated again; all of them if there are "
+        description="Number of stored answers per dataset and generator that are regenerated; all answers if there are "
         "fewer.",
     )
 

@@ -18,8 +18,8 @@ class IrDatasets(DatasetSource):
     id: Text = Field(description="The dataset's id in ir_datasets, e.g. `msmarco-passage/trec-dl-2019/judged`.")
     answers: Text | None = Field(
         None,
-        description='File with gold answers, for datasets that have none in the catalogue: JSON Lines of `{"qid": '
-        '"q1", "answers": ["leaves", "tea leaves"]}`.',
+        description="File with gold answers, for datasets without gold answers in the catalogue: JSON Lines such as "
+        '`{"qid": "q1", "answers": ["leaves", "tea leaves"]}`.',
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

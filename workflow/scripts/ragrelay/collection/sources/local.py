@@ -15,9 +15,11 @@ NEEDED = (PASSAGES, ("queries.tsv",), ("qrels.txt",))
 
 
 class Local(DatasetSource):
-    """A folder with `passages.jsonl` (may be compressed), `queries.tsv`, `qrels.txt` and optionally `answers.jsonl`."""
+    """A folder with `passages.jsonl` (optionally compressed), `queries.tsv`, `qrels.txt` and, if there are gold
+    answers, `answers.jsonl`.
+    """
 
-    path: File = Field(description="The dataset's folder.")
+    path: File = Field(description="Path of the dataset's folder.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the folder and its files exist."""

@@ -16,8 +16,8 @@ from ragrelay.collection.answer_formats.file_patterns import PLACEHOLDERS, answe
 from ragrelay.generation.generator import GeneratorKind, Marks
 
 FILES = (
-    "JSON lines (also TREC RAG's), CSV or Parquet. `{dataset}` is replaced by the dataset's name; `{retriever}`, "
-    "`{ordering}`, `{k}` and `{seed}` set these values for all answers in a file."
+    "JSON Lines (including TREC RAG's format), CSV or Parquet. In the path, `{dataset}` stands for the dataset's name, "
+    "and `{retriever}`, `{ordering}`, `{k}` and `{seed}` for the values that all answers in a file have."
 )
 
 OF_PASSAGES = ("dataset", "seed")
@@ -25,26 +25,29 @@ OF_PASSAGES = ("dataset", "seed")
 
 
 class File(GeneratorKind):
-    """reads answers that were generated elsewhere (docs/bring-your-own-answers.md)."""
+    """reads answers that were generated elsewhere ([bring-your-own-answers.md](../docs/bring-your-own-answers.md))."""
 
     asked: ClassVar[bool] = False
 
-    path: Text = Field(description=f"The answers: {FILES}")
-    baseline: Text | None = Field(None, description=f"Zero-shot answers, if `path` has none: {FILES}")
+    path: Text = Field(description=f"File or files with the answers: {FILES}")
+    baseline: Text | None = Field(
+        None, description=f"File or files with zero-shot answers, if `path` has none: {FILES}"
+    )
     single_passages: Text | None = Field(
         None,
-        description="Answers generated from one passage each, whose scores become eRAG's labels. Columns: `qid`, "
-        "`docno`, `answer` and, if there are several seeds, `seed`, in any format that `path` allows; the path may "
-        "contain `{dataset}` and `{seed}`.",
+        description="File with answers generated from one passage each; their scores become eRAG's labels. Its columns "
+        "are `qid`, `docno`, `answer` and, if there are several seeds, `seed`. All formats of `path` are allowed, and "
+        "the path may contain `{dataset}` and `{seed}`.",
     )
     retriever: Name | None = Field(
-        None, description="Retriever for answers that don't name one; by default the grid's only retriever."
+        None,
+        description="Name of the retriever for answers that don't name one; defaults to the grid's only retriever.",
     )
     k: int | None = Field(
         None,
         ge=1,
-        description="k for answers that don't state it; by default the length of the retriever's longest list of "
-        "passages, or else the grid's only k.",
+        description="k for answers that don't state it. Defaults to the length of the retriever's longest list of "
+        "passages or, without such lists, to the grid's only k.",
     )
     thinking: Marks | Literal["none"] | None = Field(
         None,

@@ -37,50 +37,54 @@ def sends_chats(definition: Mapping[str, object]) -> bool:
 
 
 class Openai(Generator):
-    """sends requests to an OpenAI-compatible endpoint that serves the model, with all non-null decoding keys."""
+    """sends requests, with all non-null decoding keys, to an OpenAI-compatible endpoint that serves the model."""
 
     gives_words: ClassVar[bool] = True
 
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
         description="The endpoint's address, such as `https://host/v1`, or a list of addresses that serve the same "
-        "model. The default is the environment variable OPENAI_BASE_URL, for servers whose address changes; there, "
-        "separate several addresses with spaces.",
+        "model. Defaults to the environment variable `OPENAI_BASE_URL`, which is useful for servers whose address "
+        "changes; separate several addresses in the variable with spaces.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
-        description="Name of the environment variable that holds the endpoint's key; by default no key is sent.",
+        description="Name of the environment variable that holds the endpoint's API key. By default, no API key is "
+        "sent.",
     )
     max_tokens_name: Text | None = Field(
         None,
-        description="The name for `max_tokens` in requests, if the server rejects this one, e.g. "
-        "`max_completion_tokens`.",
+        description="Name of the parameter that replaces `max_tokens` in requests if the server rejects `max_tokens`, "
+        "e.g. `max_completion_tokens`.",
     )
     extra_body: dict[str, Any] | None = Field(
         None,
-        description="Additional keys for every request, e.g. `{reasoning_effort: low}`. A null key is not sent: set "
-        "`{logprobs: null}` for a server that doesn't return log-probabilities, `{seed: null}` for one that doesn't "
-        "support seeds.",
+        description="Additional parameters for every request, e.g. `{reasoning_effort: low}`. A parameter that is set "
+        "to null is left out of requests: set `{logprobs: null}` for a server that doesn't return log-probabilities, "
+        "and `{seed: null}` for a server that doesn't support seeds.",
     )
     entropy: bool = Field(
         False,
-        description="Request the 20 likeliest candidates for every token, to compute the answer store's entropies and "
-        "margins. Replies become many times longer, and some endpoints refuse that many candidates.",
+        description="Request the 20 likeliest candidates for every token, from which the entropies and margins in the "
+        "answer store are computed. Replies become many times longer, and some endpoints refuse to return that many "
+        "candidates.",
     )
-    concurrency: int = Field(16, ge=1, description="Maximum concurrent requests per address and generation job.")
+    concurrency: int = Field(
+        16, ge=1, description="Maximum number of concurrent requests per address and generation job."
+    )
     requests_per_minute: int | None = Field(
-        None, ge=1, description="Maximum requests started per minute; by default no limit."
+        None, ge=1, description="Maximum number of requests started per minute. By default, there is no limit."
     )
     max_retries: int = Field(
         12,
         ge=0,
-        description="Maximum retries, with growing pauses, if the endpoint is busy or unreachable.",
+        description="Maximum number of retries, with growing pauses, if the endpoint is busy or unreachable.",
     )
     request_seconds: float = Field(
         300.0,
         gt=0,
-        description="Time limit in seconds for a request and its complete reply; a request that exceeds it is repeated "
-        "once.",
+        description="Time limit in seconds for a request, including the complete reply. A request that exceeds the "
+        "limit is repeated once.",
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:

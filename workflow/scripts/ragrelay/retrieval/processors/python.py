@@ -13,19 +13,18 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Python(Processor):
-    """Your own function, which returns the texts to show."""
+    """Applies your own function, which returns the texts to show in the prompt."""
 
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. The function gets a "
-        "query's text, its passages in rank order (each a tuple of docno and text) and the `options`. It returns "
-        "docnos with their new texts, as tuples or as a mapping; the grid's orderings apply to the order in which "
-        "it returns them. Passages that it leaves out aren't shown; returning a docno that it didn't get is an "
-        "error."
+        description="`module:function`, in a file in the working folder or in an installed module. The function gets a "
+        "query's text, the passages in rank order (each a tuple of docno and text) and the `options`. It returns "
+        "docnos with new texts, as tuples or as a mapping; the grid's orderings apply to the returned order. Passages "
+        "that the function leaves out aren't shown; returning an unknown docno is an error."
     )
     one_at_a_time: bool = Field(
         False,
-        description="Call the function with one passage at a time, so that each passage is only processed once for "
-        "all k.",
+        description="Call the function with one passage at a time, so that each passage is processed only once for all "
+        "k.",
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 

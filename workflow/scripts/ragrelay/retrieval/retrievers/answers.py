@@ -15,13 +15,15 @@ from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Answers(Retriever):
-    """The passages that imported answers list, in the listed order (docs/bring-your-own-answers.md)."""
+    """The passages listed with imported answers, in the order of the list
+    ([bring-your-own-answers.md](../docs/bring-your-own-answers.md)).
+    """
 
     searches_every_query: ClassVar[bool] = False
 
     path: Text = Field(
-        description="The answer files, as for a generator with `engine: file`. Only answers that name this "
-        "retriever or none are read."
+        description="Files with the answers, as for a generator with `engine: file`. Answers that name another "
+        "retriever are ignored."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

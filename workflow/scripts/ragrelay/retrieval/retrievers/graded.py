@@ -8,14 +8,14 @@ from ragrelay.retrieval.judged import OTHERS, TwoSided
 
 
 class Graded(TwoSided):
-    """A dose: a context with k passages has exactly `relevant` relevant passages (or only relevant ones if k is
-    smaller), and the rest are judged non-relevant. Relevant passages come first in the ranking, so that contexts nest
-    across k and across doses with the same seed. Their positions in the prompt depend on the ordering; `random`
-    separates the effect of the dose from that of the position. A query with too few relevant passages gets no context,
-    and a query with too few others gets a shorter one; both are counted.
+    """A fixed dose of relevant passages: each context has exactly `relevant` relevant passages (or only relevant
+    passages if k is smaller), and the rest are judged non-relevant. Relevant passages come first in the ranking, so
+    that contexts nest across k and, with the same seed, across doses. The positions in the prompt depend on the
+    ordering; the ordering `random` separates the effects of dose and position. A query with too few relevant passages
+    gets no context, and a query with too few non-relevant passages gets a shorter context; both are counted.
     """
 
-    relevant: int = Field(ge=0, description="Number of relevant passages in a context.")
+    relevant: int = Field(ge=0, description="Number of relevant passages in each context.")
 
     def dose(self) -> tuple[int, str]:
         """Return the dose, and a name for the other passages in the context."""

@@ -14,14 +14,16 @@ ONE_OF = ("min_label", "max_label", "ideal")
 
 
 class Oracle(Judged):
-    """The judged passages whose labels are within bounds, in seeded random order or, with `ideal`, ranked by label."""
+    """The judged passages with labels from `min_label` to `max_label`, in seeded random order or, with `ideal`, ranked
+    by label.
+    """
 
-    min_label: int | None = Field(None, description="Lowest label that the oracle includes.")
-    max_label: int | None = Field(None, description="Highest label that the oracle includes.")
+    min_label: int | None = Field(None, description="Lowest label of the passages to include.")
+    max_label: int | None = Field(None, description="Highest label of the passages to include.")
     ideal: bool | None = Field(
         None,
-        description="Rank passages by label, highest first, with ties in seeded random order. No ranking of "
-        "passages with text has a higher nDCG. Without this key, the oracle is a random sample, whose nDCG may be "
+        description="Rank the passages by label, highest first, with ties in seeded random order. No ranking of "
+        "passages with text has a higher nDCG. Without this key, the passages are in random order, so nDCG may be "
         "lower than a retriever's.",
     )
 

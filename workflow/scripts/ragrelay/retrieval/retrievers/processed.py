@@ -16,10 +16,11 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 class Processed(Retriever):
     """Another retriever's ranking with a processor, which shortens, filters, rewrites or reorders the first k passages,
-    for each k, before they enter a prompt. Measures, labels and predictors are those of the other retriever.
+    for each k, before the passages enter a prompt. Measures, labels and predictors are those of the unprocessed
+    ranking.
     """
 
-    of: Name = Field(description="Name of the retriever whose passages to process.")
+    of: Name = Field(description="Name of the retriever whose passages are processed.")
     processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(
         description="The processor that changes the passages."
     )

@@ -16,22 +16,25 @@ from ragrelay.retrieval.trec import RUN
 
 
 class Pyterrier(Retriever):
-    """Any PyTerrier transformer that your function returns."""
+    """A PyTerrier transformer, returned by your own function."""
 
     threads = 2
 
     pipeline: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. The function gets "
-        "`corpus` (with `passages()` and `texts(docnos)`), `index` (a folder, or None) and the `options`. It "
-        "returns a transformer that maps queries, or a first stage's results with text, to results with scores."
+        description="`module:function`, in a file in the working folder or in an installed module. The function gets "
+        "`corpus` (with the methods `passages()` and `texts(docnos)`), `index` (a folder, or None) and the `options`. "
+        "It returns a transformer that takes queries, or a first stage's results with text, and returns results with "
+        "scores."
     )
     index: Function | None = Field(
         None,
-        description="`module:function` that builds the pipeline's index. It is called with `corpus` and `folder`, "
-        "once per corpus and version of its module's file.",
+        description="`module:function` that builds the pipeline's index. The function gets `corpus` and `folder`, and "
+        "is called once per corpus, and again if the module's file changes.",
     )
     first_stage: Name | None = Field(
-        None, description="Name of a retriever whose top results the pipeline gets instead of only the queries."
+        None,
+        description="Name of a retriever whose top results are passed to the pipeline. By default, the pipeline gets "
+        "only the queries.",
     )
     depth: int = Field(1000, ge=1, description="Number of results per query, both from the first stage and in the run.")
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")

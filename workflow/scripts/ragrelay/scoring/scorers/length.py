@@ -5,7 +5,7 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
 class Length(PairScorer):
-    """Number of words in the answer, whatever the reference.
+    """Number of words in the answer; references have no effect.
 
     Words are separated by whitespace. Use it to see whether another measure mainly rewards length.
     """

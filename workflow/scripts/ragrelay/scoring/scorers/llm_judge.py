@@ -18,24 +18,30 @@ ALONE = "_alone"
 
 
 class LlmJudge(JudgeScorer):
-    """A generator judges how well the answer answers the query, given references. The score is its probability of yes,
-    divided by its probability of yes or no; or its expected grade from 0 to 3, divided by 3. Empty answers score 0."""
+    """A generator judges, given references, how well the answer answers the query. The score is the judge's probability
+    of yes, divided by the judge's probability of yes or no; with `scale: grades`, it is the expected grade from 0 to 3,
+    divided by 3. Empty answers score 0.
+    """
 
     references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
         "judged",
-        description="What the judge sees besides query and answer: `judged`, the best of the dataset's judged passages "
-        "at or above a grade, `gold`, the query's gold answers, or `none`.",
+        description="What the judge sees besides query and answer: the query's best passages among those judged at a "
+        "grade or higher (`judged`), the query's gold answers (`gold`), or nothing else (`none`).",
     )
     best: int = Field(
         3,
         ge=1,
-        description="How many references the judge sees: those with the highest label, ties broken by docno.",
+        description="Number of references that the judge sees: those with the highest labels, with ties broken by "
+        "docno.",
     )
-    scale: Literal["yes_no", "grades"] = Field("yes_no", description="Judge by yes or no, or by grades from 0 to 3.")
+    scale: Literal["yes_no", "grades"] = Field(
+        "yes_no",
+        description="Whether the judge replies with yes or no (`yes_no`) or with a grade from 0 to 3 (`grades`).",
+    )
     prompt: Name | None = Field(  # type: ignore[assignment]
         None,
-        description="Name of a template in `config/judge_prompts/`; by default `answer_yes_no` or `answer_grades`, "
-        "to which `references: none` adds the suffix `_alone`.",
+        description="Name of a judge template in `config/judge_prompts/`. Defaults to `answer_yes_no` or "
+        "`answer_grades`, depending on `scale`; with `references: none`, the suffix `_alone` is added.",
     )
 
     @classmethod

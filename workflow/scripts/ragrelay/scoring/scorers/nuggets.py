@@ -19,55 +19,68 @@ LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "l
 
 
 class Nuggets(JudgeScorer):
-    """The share of a query's nuggets (facts that a good answer contains) that the answer supports, counted as in TREC
-    RAG. The nuggets come from a file or from a generator. For each nugget and answer, the judge's likeliest word
-    counts: support, partial or none."""
+    """Share of a query's nuggets (facts that a good answer contains) that the answer supports, computed as in TREC RAG.
+    The nuggets are read from a file or written by a generator. For each nugget, the judge's likeliest reply counts:
+    support, partial or none.
+    """
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
-        "nuggets", description="Name of the only reference set, which consists of nugget lists instead of passages."
+        "nuggets", description="Name of the only reference set, which contains nugget lists instead of passages."
     )
     prompt: Name = Field(
-        "nuggets", description="Name of a template in `config/judge_prompts/` that asks about a nugget and an answer."
+        "nuggets",
+        description="Name of the template in `config/judge_prompts/` that asks whether an answer supports a nugget.",
     )
     value: Literal["vital_strict", "vital_lenient", "all_strict", "all_lenient", "weighted_strict",
                    "weighted_lenient"] = Field(
         "vital_strict",
-        description="Which score to use: `strict` gives credit only for support, `lenient` also half credit for "
-        "partial support; `vital` counts only vital nuggets, `all` counts all nuggets equally, `weighted` "
-        "counts okay nuggets half.",
+        description="Which score to use. `strict` gives credit only for support; `lenient` also gives half credit for "
+        "partial support. `vital` counts only vital nuggets, `all` counts all nuggets equally, and `weighted` gives "
+        "okay nuggets half the weight.",
     )  # fmt: skip
     path: DatasetFile | None = Field(
         None,
-        description="File of nuggets (`{dataset}` stands for the dataset's name): JSON lines as nuggetizer and "
-        "TREC RAG write them (qid, nuggets with text and importance), or a Parquet file with columns qid, "
-        "text, vital. Queries without a list have no score.",
+        description="File with nuggets; `{dataset}` in the path stands for the dataset's name. The file can be JSON "
+        "Lines in the format of nuggetizer and TREC RAG (qid, and nuggets with text and importance) or Parquet with "
+        "the columns `qid`, `text` and `vital`. Answers to queries without a list have no score.",
     )
     written_by: Name | None = Field(
-        None, description="Instead of `path`, the name of a generator that writes the lists; needs `engine: vllm`."
+        None,
+        description="Name of a generator that writes the lists if you have no file (`path`). The generator needs "
+        "`engine: vllm`.",
     )
     retriever: Name | None = Field(
         None,
-        description="A retriever in the grid whose passages the lists are based on; by default they are based on the "
-        "dataset's judged passages.",
+        description="Name of a retriever in the grid from whose passages the lists are written. By default, the lists "
+        "are written from the dataset's judged passages.",
     )
     least_label: int | None = Field(
         None,
-        description="Lowest label of the judged passages that lists are based on; by default the dataset's lowest "
-        "reference grade.",
+        description="Minimum label that a judged passage needs to be used for the lists; defaults to the dataset's "
+        "lowest reference grade.",
     )
     depth: int = Field(
-        50, ge=1, description="Number of passages that a query's list is based on: the best by label or by rank."
+        50,
+        ge=1,
+        description="Number of passages from which a query's list is written: those with the highest labels or, with "
+        "`retriever`, the highest ranks.",
     )
-    window: int = Field(10, ge=1, description="Passages per prompt. Each further prompt also contains the list so far.")
-    most: int = Field(30, ge=1, le=100, description="Maximum nuggets in a list.")
+    window: int = Field(
+        10,
+        ge=1,
+        description="Number of passages per prompt. Each prompt after the first also contains the list so far.",
+    )
+    most: int = Field(30, ge=1, le=100, description="Maximum number of nuggets in a list.")
     list_tokens: int = Field(
         1024,
         ge=16,
         description="Maximum length of a list in tokens. A list that is cut at this length is generated once more with "
-        "twice the length; if it is cut again, only its complete nuggets count, and the page reports the number of "
-        "such lists.",
+        "twice the limit. If the list is cut again, only its complete nuggets count, and the page reports the number "
+        "of such lists.",
     )
-    list_prompt: Name = Field("nuggets", description="Name of a template in `config/nugget_prompts/`.")
+    list_prompt: Name = Field(
+        "nuggets", description="Name of the template in `config/nugget_prompts/` with which the generator writes lists."
+    )
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that lists come from a readable file, or else that a generator and its passages are set."""

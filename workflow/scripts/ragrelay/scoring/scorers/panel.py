@@ -13,15 +13,16 @@ JUDGED = "a scorer that asks a judge, or of kind file"
 
 
 class Panel(Scorer):
-    """The mean of several judges' scores. Answers that lack a score from any judge are left out. A verdict must hold
-    for the mean over all judges and for every mean that leaves out one of them."""
+    """Mean of several judges' scores. Answers without a score from every judge are left out. A verdict must hold for
+    the mean over all judges and for every mean that leaves out one judge.
+    """
 
     references: Text = Field(  # type: ignore[assignment]
-        "judged", description="What the judges compare answers with: the value of `references` in their entries."
+        "judged", description="What the judges compare answers with: the value of `references` in the judges' entries."
     )
     of: Annotated[Unique[Name], Field(min_length=2)] = Field(
-        description="Names of the judges: scorers that ask a generator, or scorers of kind `file`. Three or more are "
-        "best. They don't have to be in `grid.scorers`."
+        description="Names of the judges, preferably three or more: scorers that ask a generator, or scorers of kind "
+        "`file`. The judges don't have to be in `grid.scorers`."
     )
 
     def members(self) -> list[str]:

@@ -12,14 +12,14 @@ from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
 
 
 class Python(PairScorer, PairFunction):
-    """A function of yours that compares an answer with a reference; higher values are better."""
+    """Your own function, which compares an answer with a reference; higher values are better."""
 
     results = "values"
     loads_model: ClassVar[bool] = True
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. It is called with the "
-        "texts of an answer and a reference, and the `options`, and returns a number, or a tuple of precision, "
-        "recall and F1."
+        description="`module:function`, in a file in the working folder or in an installed module. The function gets "
+        "the text of an answer, the text of a reference and the `options`, and returns a number or a tuple of "
+        "precision, recall and F1."
     )
 
     def decisive(self) -> dict[str, object]:

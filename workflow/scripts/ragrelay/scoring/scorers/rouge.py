@@ -25,8 +25,9 @@ class Rouge(PairScorer):
     as_published: ClassVar[bool] = True
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
-        description="What to compare: words, word pairs, or the longest common subsequence. The time for the latter "
-        "grows with the product of the texts' lengths: 12 seconds for two texts of a million characters."
+        description="What to compare: words (`rouge1`), word pairs (`rouge2`) or the longest common subsequence "
+        "(`rougeL`). The time for `rougeL` grows with the product of the texts' lengths; two texts of a million "
+        "characters take 12 seconds."
     )
     stemmer: bool = Field(False, description="Compare Porter stems instead of words.")
 

@@ -14,19 +14,24 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
 class Support(JudgeScorer):
-    """A generator judges whether the cited passage supports each sentence that cites passages (with `[2]` in the text,
-    or in a TREC RAG file's citations) fully (1), partially (0.5) or not (0), weighted by its probabilities of the three
-    words. Precision is the mean over sentences with a citation, recall the mean over all sentences, as in TREC RAG
-    (Thakur et al., 2025). Zero-shot answers have no context and no score, so there is no utility."""
+    """A generator judges how far a cited passage supports each sentence with a citation (such as `[2]` in the text, or
+    a citation in a TREC RAG file): fully (1), partially (0.5) or not at all (0), weighted by the judge's probabilities
+    of the three words. Precision is the mean over sentences with a citation, and recall the mean over all sentences, as
+    in TREC RAG (Thakur et al., 2025). Zero-shot answers have no context and therefore no score, so utility isn't
+    defined.
+    """
 
     references: Literal["context"] = Field(  # type: ignore[assignment]
-        "context", description="The passages in the answer's context; `[1]` is the first in the prompt."
+        "context",
+        description="What citations refer to: the passages in the answer's context. `[1]` is the first "
+        "passage in the prompt.",
     )
     citations: Literal["first", "all"] = Field(
         "first",
-        description="Which of a sentence's citations to use: only the `first`, as in TREC RAG, or `all` together.",
+        description="Which of a sentence's citations to use: only the first (`first`, as in TREC RAG) or all citations "
+        "together (`all`).",
     )
-    prompt: Name = Field("support", description="Name of a template in `config/judge_prompts/`.")
+    prompt: Name = Field("support", description="Name of a judge template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
         """Return the placeholders for the cited passages and the sentence."""
