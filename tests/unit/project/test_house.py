@@ -168,8 +168,8 @@ CEILINGS = {
     "collection": 2000,  # forms of judged subtopics; public names' Args, Returns, Raises
     "retrieval": 2850,  # a search without files of runs; contexts that a processor emptied; public names' Args
     "prompting": 250,
-    "generation": 6250,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
-    "scoring": 4350,  # public names' Args, Returns, Raises; panels of judges
+    "generation": 6300,  # tokens of endpoints, pools, likelihoods; thoughts within answers; keys' defaults in words
+    "scoring": 4400,  # public names' Args, Returns, Raises; panels of judges
     "bertscore": 600,  # public names' Args, Returns, Raises
     "questions": 2300,  # pairs of answers; public names' Args; types for the study, receipts and answers
     "analysis": 5900,  # intervals end where the scores' scale does; reasons name the column that is constant; panels
