@@ -59,7 +59,7 @@ TABLE = {
     "coefficient": text("correlation coefficient: `pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
     "value": number("correlation between the measure and utility, over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("number of queries with values for both the measure and utility", "queries"),
+    "n": integer("number of queries with values for both of the correlated quantities", "queries"),
     "n_null": integer("number of queries excluded because their utility is missing", "queries"),
     "n_unmeasured": integer("number of queries excluded because their value of the measure is missing", "queries"),
     "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0; `method` "

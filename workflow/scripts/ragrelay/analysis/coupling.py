@@ -28,7 +28,7 @@ METHOD = "jackknife over queries on Fisher's z, Student's t"
 TABLE = {
     **CELL_COLUMNS,
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "n": integer("number of queries with values for P, P₀, utility and the measure", "queries"),
+    "n": integer("number of queries with values for P, P₀, utility and the measure (or predictor)", "queries"),
     "r_p0_utility": number("Pearson's r between P₀ and utility, over queries", "−1 to 1"),
     "r_p0_utility_low": number("lower end of the 95% interval for `r_p0_utility`", "−1 to 1"),
     "r_p0_utility_high": number("upper end of the 95% interval for `r_p0_utility`", "−1 to 1"),

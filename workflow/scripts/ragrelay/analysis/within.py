@@ -38,14 +38,15 @@ TABLE = {
     "retrievers": text("retrievers whose contexts for the same query are compared: `all`, all `without oracles`, or "
         "only those of kind `graded` (`doses`)"),
     "n_retrievers": integer("number of retrievers whose contexts are compared", "retrievers"),
-    "r": number("repeated-measures correlation between the measure and P (on unseen references, P − P₀)", "−1 to 1"),
+    "r": number("repeated-measures correlation between the measure (or predictor) and P; on unseen references, P − P₀ "
+                "replaces P", "−1 to 1"),
     **INTERVAL,
     "p_value": number("two-sided p-value for the null hypothesis that r is 0, with queries as the unit of analysis"),
     "verdict": text("verdict on r: `above zero`, `below zero`, `undecided` or `too few queries`"),
-    "n_queries": integer("number of queries whose contexts differ in the measure or in P for at least one combination "
-        "of ordering and k", "queries"),
-    "n": integer("number of values of P behind `r`: one for each of these queries, retriever, ordering and k, averaged "
-        "over seeds", "values"),
+    "n_queries": integer("number of queries whose contexts differ in P or in the measure (or predictor) for at least "
+        "one combination of ordering and k", "queries"),
+    "n": integer("number of values of P behind `r`: one for each query, retriever, ordering and k, averaged over "
+        "seeds", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

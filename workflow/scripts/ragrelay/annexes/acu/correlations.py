@@ -32,23 +32,25 @@ FAMILY = (*UNITS, "stance", "coefficient")
 P_VALUES = {"p_value": "p", "p_claims": "p_claims"}
 TABLE = {
     **UNIT_COLUMNS,
-    "stance": text("the evidence's stance, `supports or refutes`, or `all stances`"),
-    "characteristic": text("characteristic of the evidence; true counts as 1, false as 0"),
-    "coefficient": text("`spearman` (rho) or `pearson` (r)"),
+    "stance": text("stance of the evidence: a single stance, `supports or refutes`, or `all stances`"),
+    "characteristic": text("name of a characteristic of the evidence; for the statistics, true counts as 1 and false "
+        "as 0"),
+    "coefficient": text("correlation coefficient: `spearman` (rho) or `pearson` (r)"),
     "value": number("correlation between the characteristic and ACU, over pairs", "−1 to 1"),
     **INTERVAL,
-    "n": integer("pairs with both the characteristic and ACU", "pairs"),
-    "n_claims": integer("claims in these pairs", "claims"),
-    "n_missing": integer("pairs without the characteristic", "pairs"),
-    "p_value": number("two-sided p-value for a coefficient of 0, treating pairs as independent"),
-    "p_claims": number("two-sided p-value with the claim as the unit; conclusions are based on this one"),
+    "n": integer("number of claim–evidence pairs with values for both the characteristic and ACU", "pairs"),
+    "n_claims": integer("number of distinct claims among the pairs", "claims"),
+    "n_missing": integer("number of claim–evidence pairs without a value for the characteristic", "pairs"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0, treating pairs "
+        "as independent"),
+    "p_claims": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0, with claims "
+        "as the unit of analysis; conclusions are based on this p-value"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-    "df_claims": number(
-        "degrees of freedom of `p_claims`; few if few claims differ in the characteristic from the rest"
-    ),
-}
+    "df_claims": number("number of degrees of freedom for `p_claims`; small if only a few claims differ from the rest "
+        "in the characteristic"),
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 """Columns of correlations.csv."""

@@ -25,27 +25,28 @@ from ragrelay.base.vocabulary.columns import (
 RESAMPLES_AT_MOST = 2_000
 COMPOSITION = {
     "claims": UNIT_COLUMNS["claims"],
-    "stance": text("the evidence's stance; empty if the claims file has none"),
+    "stance": text("stance of the evidence; empty if the claims file has none"),
     "relevant": boolean("whether the evidence is relevant; empty if the claims file doesn't say"),
-    "n": integer("claim–evidence pairs", "pairs"),
-    "n_claims": integer("claims", "claims"),
-    "share": number("share of the set's pairs", "0 to 1"),
+    "n": integer("number of claim–evidence pairs", "pairs"),
+    "n_claims": integer("number of distinct claims", "claims"),
+    "share": number("share of the set's claim–evidence pairs that have this stance and relevance", "0 to 1"),
 }
 """Columns of composition.csv."""
 MEANS = {
     "claims": UNIT_COLUMNS["claims"],
-    "generator": text("the generator's name, for characteristics that depend on it"),
-    "template": text("the prompt's name, for characteristics that depend on it"),
-    "characteristic": text("characteristic of the evidence; true counts as 1, false as 0"),
-    "mean": number("mean over pairs"),
+    "generator": text("name of the generator; empty for characteristics that don't depend on a generator"),
+    "template": text("name of the prompt template; empty for characteristics that don't depend on a prompt"),
+    "characteristic": text("name of a characteristic of the evidence; for the statistics, true counts as 1 and false "
+        "as 0"),
+    "mean": number("mean of the characteristic over claim–evidence pairs"),
     **INTERVAL,
-    "n": integer("pairs for which the characteristic is known", "pairs"),
-    "n_claims": integer("claims in these pairs", "claims"),
-    "n_missing": integer("pairs for which the characteristic is unknown", "pairs"),
+    "n": integer("number of claim–evidence pairs for which the characteristic is known", "pairs"),
+    "n_claims": integer("number of distinct claims among the pairs", "claims"),
+    "n_missing": integer("number of claim–evidence pairs for which the characteristic is unknown", "pairs"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-}
+}  # fmt: skip
 """Columns of characteristics.csv."""
 
 

@@ -16,13 +16,11 @@ WORDS = ("Yes", "No")
 REFERS_FROM = 0.5
 """Evidence counts as referring to a source if yes has at least this share of the two words' total probability."""
 COLUMNS = {
-    "id": text("the pair's id"),
-    "p_refers": number(
-        "share of yes in the total probability of yes and no, when asked whether the evidence refers to an "
-        "external source"
-    ),
+    "id": text("id of the claim–evidence pair"),
+    "p_refers": number("probability of yes divided by the probability of yes or no, in reply to the question whether "
+        "the evidence refers to an external source"),
     "mass": MASS,
-}
+}  # fmt: skip
 
 
 def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:

@@ -19,24 +19,25 @@ from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
 SIDES = {False: "", True: "_evidence"}
 PROBABILITIES = [f"p_{word.lower()}{ending}" for ending in SIDES.values() for word in WORDS]
 COLUMNS = {
-    "id": text("the id of the claim–evidence pair"),
+    "id": text("id of the claim–evidence pair"),
     "claim_id": text("the claim's id"),
-    "evidence_stance": text("the evidence's stance"),
+    "evidence_stance": text("stance of the evidence"),
     **{f"p_{word.lower()}{ending}": number(f"probability of {word} {said} the evidence", "0 to 1")
        for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
     **{f"change_{word.lower()}": number(f"how far the evidence moves the probability of {word} towards 0 or 1, as a "
         "share of the largest possible move", "−1 to 1")
        for word in WORDS},
-    "acu": number("accumulated context usage", "−1 to 1"),
-    "mass": number("total probability of the three words without the evidence", "0 to 1"),
-    "mass_evidence": number("total probability of the three words with the evidence", "0 to 1"),
-    "prediction": text("the likeliest of the three words without the evidence"),
-    "prediction_evidence": text("the likeliest of the three words with the evidence"),
-    "memory_conflict": boolean("whether the evidence contradicts the model's prediction without it; empty if the "
-                               "stance is not_applicable"),
-    "switched": boolean("whether the two predictions differ"),
+    "acu": number("accumulated context usage (ACU)", "−1 to 1"),
+    "mass": number("total probability of True, None and False without the evidence", "0 to 1"),
+    "mass_evidence": number("total probability of True, None and False with the evidence", "0 to 1"),
+    "prediction": text("model's prediction without the evidence: the likeliest of True, None and False"),
+    "prediction_evidence": text("model's prediction with the evidence: the likeliest of True, None and False"),
+    "memory_conflict": boolean("whether the evidence contradicts the prediction that the model makes without the "
+                               "evidence; empty if the stance is `not_applicable`"),
+    "switched": boolean("whether the predictions with and without the evidence differ"),
     "followed": boolean("whether the prediction with the evidence is the word that the stance implies"),
-    "evidence_perplexity": number("perplexity of the evidence without a prompt; empty if it has no token to score"),
+    "evidence_perplexity": number("perplexity of the evidence without a prompt; empty if the evidence has no token to "
+                                  "score"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 Array = npt.NDArray[np.float64]

@@ -27,36 +27,41 @@ SUFFICIENT = "supports or refutes"
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
-    "claims": text("the name of the set of claims in the configuration"),
+    "claims": text("name of the set of claims in the configuration"),
     "generator": STUDY_PART["generator"],
-    "template": text("the prompt's name"),
+    "template": text("name of the prompt template"),
 }
 UNITS = list(UNIT_COLUMNS)
 PREDICTION_WORDS = {"true": "True", "none": "None", "false": "False"}
 COLUMNS = {
     **UNIT_COLUMNS,
-    "stance": text("the evidence's stance, `supports or refutes`, or `all stances`"),
-    "n": integer("claim–evidence pairs", "pairs"),
-    "n_claims": integer("claims", "claims"),
+    "stance": text("stance of the evidence: a single stance, `supports or refutes`, or `all stances`"),
+    "n": integer("number of claim–evidence pairs", "pairs"),
+    "n_claims": integer("number of distinct claims among the pairs", "claims"),
     "mean_acu": number("mean ACU over pairs", "−1 to 1"),
     **INTERVAL,
     "median_acu": number("median ACU over pairs", "−1 to 1"),
-    **{f"mean_change_{word}": number(f"mean change_{word} over pairs",
+    **{f"mean_change_{word}": number(f"mean of `change_{word}` over pairs",
                                      "−1 to 1") for word, said in PREDICTION_WORDS.items()},
-    "mean_mass": number("the three words' total probability without the evidence, averaged over pairs", "0 to 1"),
-    "mean_mass_evidence": number("the three words' total probability with the evidence, averaged over pairs", "0 to 1"),
-    **{f"said_{word}": number(f"share of pairs with {said} as the likeliest word without the evidence", "0 to 1")
+    "mean_mass": number("total probability of True, None and False without the evidence, averaged over "
+                        "pairs", "0 to 1"),
+    "mean_mass_evidence": number("total probability of True, None and False with the evidence, averaged over "
+                                 "pairs", "0 to 1"),
+    **{f"said_{word}": number(f"share of pairs for which {said} is the likeliest word without the evidence", "0 to 1")
        for word, said in PREDICTION_WORDS.items()},
-    **{f"said_{word}_evidence": number(f"share of pairs with {said} as the likeliest word with the evidence", "0 to 1")
+    **{f"said_{word}_evidence": number(f"share of pairs for which {said} is the likeliest word with the "
+                                       "evidence", "0 to 1")
        for word, said in PREDICTION_WORDS.items()},
-    "share_conflict": number("share of the n_memory pairs whose evidence contradicts the model's prediction without "
-                             "it", "0 to 1"),
-    "n_conflict": integer("pairs with a conflict", "pairs"),
-    "n_memory": integer("pairs whose evidence has a stance other than not_applicable", "pairs"),
-    "share_switched": number("share of pairs whose likeliest word changes with the evidence", "0 to 1"),
-    "share_switched_conflict": number("share of pairs with a conflict whose likeliest word changes", "0 to 1"),
-    "share_followed": number("share of pairs whose likeliest word with the evidence is the word that the stance "
-        "implies", "0 to 1"),
+    "share_conflict": number("share of the `n_memory` pairs in which the evidence contradicts the prediction that the "
+                             "model makes without the evidence", "0 to 1"),
+    "n_conflict": integer("number of pairs in which the evidence contradicts the prediction that the model makes "
+                          "without the evidence", "pairs"),
+    "n_memory": integer("number of pairs whose evidence has a stance other than `not_applicable`", "pairs"),
+    "share_switched": number("share of pairs for which the evidence changes the likeliest word", "0 to 1"),
+    "share_switched_conflict": number("share of the `n_conflict` pairs for which the evidence changes the likeliest "
+                                      "word", "0 to 1"),
+    "share_followed": number("share of pairs for which the likeliest word with the evidence is the word that the "
+        "stance implies", "0 to 1"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

@@ -4,12 +4,12 @@ from ragrelay.annexes.interventions.intervention import OF_ARMS
 from ragrelay.base.vocabulary.columns import QID, integer, text
 
 CHANGE = {
-    "intervention": text("the intervention's name in the configuration"),
-    "k": integer("passages in the changed context", "passages"),
+    "intervention": text("name of the intervention in the configuration"),
+    "k": integer("number of passages in the changed context", "passages"),
     "qid": QID,
-    "draw": integer("number of the pair of inserted passages, from 0"),
-    "place": integer("the changed passage's position in the prompt, from 1; 0 for the unchanged context"),
-    "arm": text("; ".join(f"`{arm}`: {about}" for arm, about in OF_ARMS.items())),
+    "draw": integer("number of the draw that selected the inserted passages, counted from 0"),
+    "place": integer("position of the changed passage in the prompt, counted from 1; 0 for the unchanged context"),
+    "arm": text("version of the context: " + "; ".join(f"`{arm}`, {about}" for arm, about in OF_ARMS.items())),
 }
 """Columns that name a changed context."""
 KEY = list(CHANGE)

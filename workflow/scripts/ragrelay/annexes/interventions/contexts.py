@@ -27,7 +27,7 @@ COLUMNS = {
     "docno": text("id of the inserted, removed or repeated passage; empty for the unchanged context"),
     "label": LABEL._replace(about="the passage's grade; empty if unjudged"),
     "docnos": Column(pl.List(pl.String), "ids of the context's passages, in prompt order"),
-    "value": number("the changed context's retrieval measure; empty if it has none"),
+    "value": number("value of the retrieval measure for the changed context; empty if the measure is undefined"),
 }
 SCHEMA = schema_of(COLUMNS)
 TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}

@@ -38,62 +38,67 @@ from ragrelay.base.vocabulary.names import UNSEEN
 
 OVERALL, AT_PLACE, FIRST_LAST = "overall", "place", "first less last"
 EFFECTS = {
-    "intervention": text("the intervention's name in the configuration"),
-    "kind": text("the intervention's kind"),
-    "retriever": text("the retriever whose contexts are changed"),
+    "intervention": text("name of the intervention in the configuration"),
+    "kind": text("kind of the intervention"),
+    "retriever": text("name of the retriever whose contexts are changed"),
     "ordering": CONTEXT_COLUMNS["ordering"],
-    "k": integer("passages in the changed context", "passages"),
+    "k": integer("number of passages in the changed context", "passages"),
     "references": REFERENCES,
-    "part": text(f"`{OVERALL}`: the mean over a query's positions (and draws), then over queries; for a context's own "
-                 f"passages, the coefficient of relevance, adjusted for query and position; `{AT_PLACE}`: at one "
-                 f"position in the prompt; `{FIRST_LAST}`: the effect at the first position minus the effect at the "
-                 "last, paired by query: the only test that compares positions"),
-    "place": integer("position in the prompt, from 1; empty for all positions"),
-    "n": integer("queries with an effect", "queries"),
-    "n_queries": integer("queries in the dataset; queries without an effect don't contribute", "queries"),
-    "n_changes": integer("single changes, whose effects are averaged within queries", "changes"),
+    "part": text(f"effect in the row: `{OVERALL}`, averaged over each query's positions (and draws) and then over "
+                 "queries or, if the context's own passages are changed, the coefficient of relevance adjusted for "
+                 f"query and position; `{AT_PLACE}`, at one position in the prompt; `{FIRST_LAST}`, at the first "
+                 "position minus at the last, paired by query, which is the only test that compares positions"),
+    "place": integer("position in the prompt, counted from 1; empty in rows for all positions"),
+    "n": integer("number of queries with an effect", "queries"),
+    "n_queries": integer("number of queries in the dataset, including those without an effect", "queries"),
+    "n_changes": integer("number of single changes; their effects are averaged within each query", "changes"),
     "p_relevant": number("mean P with the relevant passage; empty if passages are compared within one context",
                          "the scorer's"),
     "p_other": number("mean P with the non-relevant passage; empty if passages are compared within one context",
     "the scorer's"),
-    "effect": number("mean over queries of a relevant passage's effect minus a non-relevant passage's",
+    "effect": number("mean over queries of the effect of a relevant passage minus the effect of a non-relevant passage",
                      "the scorer's"),
-    "verdict": text(f"verdict that follows from low to high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "verdict": text("verdict, based on the interval from `low` to `high`: "
+                    f"{', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "low": number("lower end of the interval at `level`", "the scorer's"),
     "high": number("upper end of the interval at `level`", "the scorer's"),
-    "level": number("95%; for single positions 1 − 5% / positions, so that the intervals at one k hold jointly"),
-    "p_value": number("two-sided p-value for an effect of 0, uncorrected"),
+    "level": number("confidence level of the interval: 95%; for a single position, 1 − 5%/m for m positions, so that "
+                    "the intervals at one k hold jointly"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the effect is 0"),
     "stands": STANDS,
     "remark": REMARK,
-    "measure": text("the grid's first retrieval measure"),
-    "moved": number("mean over queries of the same difference in the measure instead of P"),
-    "slope": number("`effect` divided by `moved`: the causal gain in P per unit of the measure", "the scorer's"),
-    "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
-    "slope_high": number("upper end of that interval", "the scorer's"),
+    "measure": text("name of the grid's first retrieval measure"),
+    "moved": number("mean over queries of the effect on the measure, computed like the effect on P"),
+    "slope": number("causal gain in P per unit of the measure: `effect` divided by `moved`", "the scorer's"),
+    "slope_low": number("lower end of Fieller's 95% interval for `slope`; empty if the interval is "
+                        "unbounded", "the scorer's"),
+    "slope_high": number("upper end of Fieller's 95% interval for `slope`; empty if the interval is "
+                         "unbounded", "the scorer's"),
     "slope_stands": boolean(f"whether one more query (or cluster, as for `stands`) with an effect {AGAINST} above or "
-                            "below the mean would move neither end of the interval outwards by more than half its "
-                            "width; empty without an interval"),
-    "relay": number("relay's slope over all rankings in the same cell, a correlation; empty without one",
-                    "the scorer's"),
-    "relay_low": number("lower end of relay's interval", "the scorer's"),
-    "relay_high": number("upper end of relay's interval", "the scorer's"),
+                            "below the mean would leave the interval for `slope` nearly unchanged, moving neither end "
+                            "outwards by more than half of the interval's width; empty if there is no interval"),
+    "relay": number("slope of P on the measure over all rankings in the same cell, from `relay.csv`, which is "
+        "correlational; empty if there is none", "the scorer's"),
+    "relay_low": number("lower end of the interval for `relay`", "the scorer's"),
+    "relay_high": number("upper end of the interval for `relay`", "the scorer's"),
     "reason": REASON,
-    "relay_reason": text("why the page doesn't report relay in that cell; empty if it does, or if the cell has no row"),
+    "relay_reason": text("why the page doesn't report relay in this cell; empty if the page reports it or `relay.csv` "
+                         "has no row for the cell"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
-    "what": text("the difference in P that `effect` measures"),
+    "what": text("description of the difference in P that `effect` measures"),
     "retriever": EFFECTS["retriever"],
     "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
     "references": REFERENCES,
     "qid": QID,
-    "place": integer("position in the prompt, from 1"),
+    "place": integer("position of the passage in the prompt, counted from 1"),
     "docno": DOCNO,
     "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
-    "effect": number("change in its query's P from having or repeating the passage; may be negative",
+    "effect": number("change in the query's P from including or repeating the passage; may be negative",
                      "the scorer's"),
 }  # fmt: skip
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}

@@ -23,8 +23,8 @@ COLUMNS = {
         "the query shows at that k, so that all these contexts share one set"
     ),
     **CHANGE,
-    "p": number("the answer's score with this set, as a mean over seeds", "the scorer's"),
-    "n_seeds": integer("seeds with a score", "seeds"),
+    "p": number("answer's score with the reference set, averaged over seeds", "the scorer's"),
+    "n_seeds": integer("number of seeds with a score", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 OF_SEED: dict[str, Any] = {

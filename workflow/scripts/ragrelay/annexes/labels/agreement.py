@@ -29,20 +29,21 @@ from ragrelay.base.vocabulary.columns import (
 KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
-    "source": text("annotation source"),
-    "judge": boolean("whether the source's labels stand in for human labels, so that results may depend on them"),
-    "people": text("the source of human labels"),
+    "source": text("name of the annotation source"),
+    "judge": boolean("whether the source's labels are used in place of human labels, so that results may depend on the "
+                     "source"),
+    "people": text("name of the annotation source with human labels"),
     "references": REFERENCES,
-    "quantity": text(f"`{KAPPA}`: Cohen's kappa for relevant or not; `{WEIGHTED}`: Cohen's kappa for grades, with "
-                     f"squared weights; `{PASSAGES}`: Kendall's tau-b between both labels over a query's passages, as "
-                     f"a mean over queries; `{RETRIEVERS}`: Kendall's tau-b between the retrievers' means of the "
-                     "measure at these queries, with an interval over retrievers like these"),
-    "measure": text("retrieval measure from the labels; only for retrievers"),
-    "k": integer("the measure's cutoff", "passages"),
-    "value": number("the agreement", "at most 1"),
+    "quantity": text(f"kind of agreement in `value`: `{KAPPA}`, Cohen's kappa for relevant or not; `{WEIGHTED}`, "
+        f"Cohen's kappa for grades, with quadratic weights; `{PASSAGES}`, Kendall's tau-b between the two labels over "
+        f"a query's passages, averaged over queries; `{RETRIEVERS}`, Kendall's tau-b between retrievers' mean values "
+        "of the measure with the two kinds of labels, with an interval that treats the retrievers as a sample"),
+    "measure": text("for `tau_retrievers`: name of the retrieval measure, which is computed from the labels"),
+    "k": integer("cutoff of the measure", "passages"),
+    "value": number("value of the agreement", "at most 1"),
     **INTERVAL,
-    "n": integer("query–passage pairs with both labels; for retrievers, the number of retrievers"),
-    "n_queries": integer("queries with these pairs", "queries"),
+    "n": integer("number of query–passage pairs with both labels; for `tau_retrievers`, number of retrievers"),
+    "n_queries": integer("number of queries with at least one pair that has both labels", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -52,13 +53,11 @@ CONFUSION = {
     "source": TABLE["source"],
     "people": TABLE["people"],
     "references": REFERENCES,
-    "people_label": integer("human label"),
-    "source_label": integer(
-        "the source's label; labels from 0 to 1 count as 1 if they are at least 0.5, effects count as 1 if they are "
-        "above 0"
-    ),
-    "pairs": integer("query–passage pairs with these labels", "pairs"),
-}
+    "people_label": integer("human label of the pairs"),
+    "source_label": integer("source's label of the pairs; a label between 0 and 1 counts as 1 if it is at least 0.5, "
+        "and an effect counts as 1 if it is above 0"),
+    "pairs": integer("number of query–passage pairs with the labels in `people_label` and `source_label`", "pairs"),
+}  # fmt: skip
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 """Columns of confusion.csv."""
 

@@ -39,25 +39,28 @@ DECIDES = "p"
 # Values whose difference is smaller differ only by rounding, so they count as equal.
 EQUAL = 1e-9
 TABLE = {
-    "source": text("annotation source"),
-    "measure": text("retrieval measure of the context, computed from the source's labels; the context with the highest "
-                    "value is chosen"),
+    "source": text("name of the annotation source"),
+    "measure": text("name of the retrieval measure, computed from the source's labels, by which the context is chosen: "
+                    "the context with the highest value wins"),
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
     "retrievers": within.TABLE["retrievers"],
     "n_retrievers": within.TABLE["n_retrievers"],
-    "quantity": text("`p` (on unseen references P − P₀) or `utility`, for the answer with the chosen context"),
-    "n": integer("queries with at least two contexts", "queries"),
-    "n_tied": integer("those among them whose contexts all have the same value, so that the choice is random",
-    "queries"),
-    "mean_chosen": number("mean over queries with the chosen context; tied contexts are averaged", "the scorer's"),
-    "mean_any": number("mean over queries with a random context, which labels without information would choose",
-                       "the scorer's"),
-    "mean_difference": number("mean_chosen minus mean_any, paired by query", "the scorer's"),
+    "quantity": text("quantity that is averaged for the answers with the chosen contexts: `p` (on unseen references, P "
+                     "− P₀) or `utility`"),
+    "n": integer("number of queries with at least two contexts", "queries"),
+    "n_tied": integer("number of queries for which the choice is random, because all contexts have the same value of "
+        "the measure", "queries"),
+    "mean_chosen": number("mean of the quantity over queries with the chosen context; tied contexts are "
+                          "averaged", "the scorer's"),
+    "mean_any": number("mean of the quantity over queries with a randomly chosen context, which is what uninformative "
+        "labels would achieve", "the scorer's"),
+    "mean_difference": number("`mean_chosen` minus `mean_any`, paired by query", "the scorer's"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for a mean difference of 0, from the test behind the verdict, uncorrected"),
-    "verdict": text("for P, against a random context: `better`, `worse`, `undecided` or `too few queries`; otherwise "
-                    "empty"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the mean difference is 0, from the "
+                      "test behind the verdict"),
+    "verdict": text("for `p`: verdict on the chosen context compared with a random one (`better`, `worse`, `undecided` "
+                    "or `too few queries`); otherwise empty"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
     "stands": STANDS,

@@ -24,26 +24,25 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 
 ROW = ["source", "measure"]
 TABLE = {
-    "source": text("annotation source that gives the labels"),
-    "measure": text("retrieval measure of the ranking, computed from these labels"),
-    "retriever": text("the retriever's name"),
+    "source": text("name of the annotation source that assigns the labels"),
+    "measure": text("name of the retrieval measure, which is computed from the source's labels"),
+    "retriever": text("name of the retriever"),
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
-    "quantity": text("`p` or `utility`: the quantity that the measure is correlated with"),
-    "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
-    "value": number("correlation over queries", "−1 to 1"),
+    "quantity": text("quantity with which the measure is correlated: `p` or `utility`"),
+    "coefficient": text("correlation coefficient: `pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
+    "value": number("correlation between the measure and the quantity, over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("queries with both values", "queries"),
-    "n_null": integer("queries excluded because they lack this quantity", "queries"),
-    "n_unmeasured": integer("queries excluded because they have no measure", "queries"),
-    "n_short": integer("those among the n queries that have fewer than k passages", "queries"),
-    "p_value": number(
-        "two-sided p-value for a coefficient of 0, uncorrected; `method` applies to the interval, not to this p-value"
-    ),
+    "n": integer("number of queries with values for both the measure and the quantity", "queries"),
+    "n_null": integer("number of queries excluded because their value of the quantity is missing", "queries"),
+    "n_unmeasured": integer("number of queries excluded because their value of the measure is missing", "queries"),
+    "n_short": integer("number of the `n` queries that have fewer than k passages", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0; `method` "
+        "describes the interval, not this p-value"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-}
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of correlation.csv."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 EACH, END_TO_END = "each passage alone", "end to end"
 MEMORY = ("peak_memory_mib", "gpu_memory_mib")
 TABLE = {
-    "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
-    "k": integer("passages in the context; empty for all k together", "passages"),
-    "calls": integer("distinct answers, each of which needs an LLM call", "calls"),
+    "what": text(f"answers whose cost is in the row: `{EACH}` or `{END_TO_END}`"),
+    "k": integer("number of passages in the context; empty in rows for all k together", "passages"),
+    "calls": integer("number of distinct answers, each of which needs one LLM call", "calls"),
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
-    "peak_memory_mib": integer("peak resident memory of the processes that generated the answers; on a GPU, the host's "
-        "memory", "MiB"),
-    "gpu_memory_mib": integer("peak GPU memory allocated, which for vLLM follows from gpu_memory_utilization; empty "
-        "without a GPU", "MiB"),
+    "peak_memory_mib": integer("peak resident memory of the processes that generated the answers; if they ran on a "
+        "GPU, the memory used on the host", "MiB"),
+    "gpu_memory_mib": integer("peak GPU memory allocated; for vLLM, this is determined by `gpu_memory_utilization`; "
+        "empty if no GPU was used", "MiB"),
     "made_by": ANSWERS["made_by"],
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -33,14 +33,15 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
 BY_K = {
-    "k": integer("passages in a ranking", "passages"),
-    **{f"{side}_calls": integer(f"LLM calls for {about}", "calls") for side, about in SIDES.items()},
-    **{f"{side}_tokens": integer(f"tokens in prompts (without the prefix cache) and answers, for {about}",
+    "k": integer("number of passages per ranking", "passages"),
+    **{f"{side}_calls": integer(f"number of LLM calls for {about}", "calls") for side, about in SIDES.items()},
+    **{f"{side}_tokens": integer("number of prompt tokens (counting tokens from the prefix cache, too) and answer "
+                                 f"tokens for {about}",
                                  "tokens") for side, about in SIDES.items()},
     **{f"{side}_seconds": number(f"estimated time for {about}, at the speed of the store's latest parts",
                                  "seconds") for side, about in SIDES.items()},
-    "attention_ratio": number("sum of the squared lengths of end-to-end answers with their prompts, divided by the "
-        "same sum for labels: the ratio of the attention cost (Salemi and Zamani, section 2: k² against k)"),
+    "attention_ratio": number("ratio of attention costs: the sum of (prompt + answer length)² over end-to-end answers, "
+        "divided by the sum over answers from single passages (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Columns of the file with cost by k."""

@@ -26,10 +26,11 @@ COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": number("score of the answer generated from this passage alone, averaged over seeds", "the scorer's"),
-    "n_seeds": integer("seeds with a score", "seeds"),
-    "n_below_0": integer("seeds with a score below 0, which counts as 0", "seeds"),
-}
+    "label": number("score of the answer that was generated from the passage alone, averaged over "
+        "seeds", "the scorer's"),
+    "n_seeds": integer("number of seeds with a score", "seeds"),
+    "n_below_0": integer("number of seeds with a score below 0; such scores count as 0", "seeds"),
+}  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 _ANSWER: dict[str, type[pl.DataType]] = {
     "references": pl.String,

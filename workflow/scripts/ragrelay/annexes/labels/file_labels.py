@@ -18,7 +18,7 @@ BEYOND = 10**6
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
 """The data that the file should contain, each with the name for its count of missing items."""
-COLUMNS = {"references": text("empty, because all reference sets have the same label"), **QRELS_COLUMNS}
+COLUMNS = {"references": text("always empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
 
 def label_by_file(

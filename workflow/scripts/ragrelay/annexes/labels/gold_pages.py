@@ -20,7 +20,7 @@ from ragrelay.collection.base import Collection
 
 log = logging.getLogger(__name__)
 COLUMNS = {
-    "references": text("empty, because all reference sets have the same label"),
+    "references": text("always empty, because the label is the same for all reference sets"),
     "qid": QID,
     "docno": DOCNO,
     "label": number("1 for a passage from a gold page, else 0"),

@@ -21,17 +21,20 @@ COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
 FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
 BEST, NULL = "best", "null"
 TABLE = {
-    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
-        "whose labels carry no information about the passage"),
+    "comparison": text("type of comparison: `best` compares the best source with the best of the other sources; `null` "
+        "compares a source with the null source, whose labels carry no information about the passage"),
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
-    "against_source": text("the other source in the comparison"),
-    "against_measure": text("that source's measure"),
-    "value": number("correlation with `source` and `measure`", "−1 to 1"),
-    "against_value": number("correlation with `against_source` and `against_measure`", "−1 to 1"),
-    "lead": number("`value` minus `against_value`, over queries that have both"),
+    "against_source": text("name of the other annotation source in the comparison"),
+    "against_measure": text("name of the retrieval measure, computed from the labels of `against_source`"),
+    "value": number("correlation between the quantity and the measure in `measure`, computed from the labels of "
+                    "`source`", "−1 to 1"),
+    "against_value": number("correlation between the quantity and the measure in `against_measure`, computed from the "
+                            "labels of `against_source`", "−1 to 1"),
+    "lead": number("`value` minus `against_value`, over the queries with values for both correlations"),
     **INTERVAL,
-    "n": integer("queries with the values that both correlations need", "queries"),
-    "p_value": number("two-sided p-value for a lead of 0, from the paired bootstrap, uncorrected"),
+    "n": integer("number of queries with values for both correlations", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the lead is 0, from the paired "
+                      "bootstrap"),
     "resamples": RESAMPLES,
     "reason": REASON,
 }  # fmt: skip

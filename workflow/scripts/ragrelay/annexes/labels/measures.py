@@ -16,7 +16,7 @@ CONTINUOUS = ("P", "Success", "nDCG")
 """The measures defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
-    "value": number("the measure at the cutoff, computed from the source's labels"),
+    "value": number("value of the measure at the cutoff, computed from the source's labels"),
     "n_ranked": integer("number of passages in the ranking, at most k", "passages"),
 }
 SCHEMA = schema_of(COLUMNS)

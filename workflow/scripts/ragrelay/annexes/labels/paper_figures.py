@@ -20,7 +20,7 @@ ROW = [*COLUMN, "source"]
 CHOICES = ("references", "quantity", "coefficient")
 BEST_COLUMNS = {
     **{name: column for name, column in TABLE_COLUMNS.items() if name not in ("best", "holds")},
-    "chosen_at": integer("the k at which this measure is the source's best", "passages"),
+    "chosen_at": integer("largest k, at which the measure was chosen as the source's best", "passages"),
 }
 """Columns of the table ``annotation_best``."""
 

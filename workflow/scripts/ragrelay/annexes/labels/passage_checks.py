@@ -19,7 +19,7 @@ CHECKED_PASSAGE_COLUMNS = {
     "docno": DOCNO,
     "prompt_id": text("hash of the question's text, under which the cache stores its likelihoods"),
     "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
-    "words": integer("words in the unchanged passage", "words"),
+    "words": integer("number of words in the unchanged passage", "words"),
 }
 SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 

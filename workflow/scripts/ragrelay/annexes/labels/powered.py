@@ -27,22 +27,22 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 
 MEAN = "mean"
 TABLE = {
-    "source": text("annotation source that labels all queries"),
-    "people": text("the source of human labels, which exist for a random sample of the queries"),
+    "source": text("name of the annotation source that labels all queries"),
+    "people": text("name of the annotation source with human labels, which exist for a random sample of the queries"),
     "retriever": CONTEXT_COLUMNS["retriever"],
-    "measure": text("retrieval measure from the labels"),
-    "k": integer("the measure's cutoff", "passages"),
+    "measure": text("name of the retrieval measure, which is computed from the labels"),
+    "k": integer("cutoff of the measure", "passages"),
     "references": REFERENCES,
-    "quantity": text("the estimated quantity for the measure by human labels over all queries: its `mean`, or its "
-        "Pearson's r with `p` or `utility`"),
-    "value": number("the estimate"),
+    "quantity": text("quantity that is estimated over all queries, for the measure computed from human labels: the "
+        "`mean`, or Pearson's r between the measure and `p` or `utility`"),
+    "value": number("estimate of the quantity"),
     **INTERVAL,
-    "weight": number("weight of the source's labels; near 0 if they don't predict human labels"),
-    "alone": number("the estimate from human labels alone"),
-    "alone_low": number("lower end of that estimate's 95% interval, computed in the same way"),
-    "alone_high": number("upper end"),
-    "n": integer("queries with human labels", "queries"),
-    "n_others": integer("queries with only the source's labels", "queries"),
+    "weight": number("weight given to the source's labels; near 0 if they don't predict human labels"),
+    "alone": number("estimate of the quantity from human labels alone"),
+    "alone_low": number("lower end of the 95% interval for `alone`, computed in the same way as `low`"),
+    "alone_high": number("upper end of the 95% interval for `alone`, computed in the same way as `high`"),
+    "n": integer("number of queries with human labels", "queries"),
+    "n_others": integer("number of queries that have labels only from the source", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

@@ -16,11 +16,11 @@ from ragrelay.scoring.reference_sets import read_gold
 
 File = str | Path
 LABEL_COLUMNS = {
-    "source": text("annotation source"),
+    "source": text("name of the annotation source"),
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": number("the source's label for the passage"),
+    "label": number("label that the source assigns to the passage"),
 }
 LABELS = schema_of(LABEL_COLUMNS)
 

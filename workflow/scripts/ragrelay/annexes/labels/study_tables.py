@@ -21,18 +21,15 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, adjusted, boolean, read
 KEY = ("dataset", "generator")
 TABLE_COLUMNS = {
     **STUDY_PART,
-    "kind": text("the annotation source's kind"),
+    "kind": text("kind of the annotation source"),
     **CORRELATIONS,
-    "best": boolean("whether no row with the same dataset, generator, retriever, k, references, quantity and "
-                    "coefficient has a higher value"),
-    "holds": boolean("whether it is the best and leads every other source significantly (`p_holm` of leads < 0.05)"),
+    "best": boolean("whether the correlation is the highest among the rows with the same dataset, generator, "
+                    "retriever, k, references, quantity and coefficient"),
+    "holds": boolean("whether the correlation is the highest (see `best`) and significantly higher than the best of "
+                     "every other source (`p_holm` < 0.05 in the table of leads)"),
 }  # fmt: skip
 """Columns of the report's table ``annotations``."""
-LEADS_COLUMNS = {
-    **LEADS,
-    **adjusted(),
-    "holds": boolean("whether `p_holm` is below 0.05"),
-}
+LEADS_COLUMNS = {**LEADS, **adjusted(), "holds": boolean("whether the lead is significant (`p_holm` below 0.05)")}
 """Columns of the report's table ``annotation_leads``."""
 
 TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}

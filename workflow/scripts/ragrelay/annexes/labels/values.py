@@ -9,8 +9,8 @@ from ragrelay.annexes.labels.measures import How, measure_labels
 from ragrelay.base.vocabulary.columns import REFERENCES, schema_of, text
 
 COLUMNS = {
-    "retriever": text("the retriever's name"),
-    "source": text("annotation source"),
+    "retriever": text("name of the retriever"),
+    "source": text("name of the annotation source"),
     "references": REFERENCES,
     **MEASURED,
 }

@@ -9,7 +9,7 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of, text
 from ragrelay.base.vocabulary.orderings import DESCENDING
 
-TABLE = {"source": text("annotation source"), **within.TABLE}
+TABLE = {"source": text("name of the annotation source"), **within.TABLE}
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of label_within.csv."""

@@ -27,14 +27,15 @@ from ragrelay.base.vocabulary.columns import (
 AUROC, SMARE = "auroc", "smare"
 TABLE = {
     **PART,
-    "statistic": text("`auroc`: how well the predictor separates queries with a gain above 0 from the others; `smare`: "
-                      "the mean distance between a query's ranks by predictor and by target, divided by the number of "
-                      "queries"),
-    "value": number("the statistic's value", "0 to 1"),
+    "statistic": text("statistic in `value`: `auroc`, the area under the ROC curve when the predictor separates "
+                      "queries with a gain above 0 from the others; `smare`, the mean over queries of |rank by "
+                      "predictor − rank by target|, divided by the number of queries"),
+    "value": number("value of the statistic", "0 to 1"),
     **INTERVAL,
-    "chance": number("the value expected for a predictor without information", "0 to 1"),
-    "n": integer("queries with both values", "queries"),
-    "p_value": number("two-sided p-value against chance, uncorrected; only for `auroc`"),
+    "chance": number("value expected for a predictor without information", "0 to 1"),
+    "n": integer("number of queries with values for both the predictor and the target", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the true AUROC is at chance level; "
+                      "empty for `smare`"),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -43,28 +44,29 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 SARE = {
     **PART,
     "qid": QID,
-    "sare": number(
-        "distance between the query's ranks by predictor and by target, divided by the number of queries", "0 to 1"
-    ),
-}
+    "sare": number("scaled absolute rank error: |rank by predictor − rank by target| of the query, divided by the "
+        "number of queries", "0 to 1"),
+}  # fmt: skip
 SARE_SCHEMA = schema_of(SARE)
 SARE_COLUMNS = {**STUDY_PART, **SARE}
 """Columns of prediction_sare.parquet."""
 COMPARED = {
     **PART,
-    "against": text("what the predictor is compared with: the cell's best predictor or the retrieval measure"),
-    "role": text("`best` or `measure`"),
-    "rho": number(
-        "Spearman's rho between the predictor and the target, with its sign reversed where lower values are better",
-        "−1 to 1",
-    ),
-    "against_rho": number("this rho for the predictor or measure in `against`", "−1 to 1"),
+    "against": text("name of the cell's best predictor or of the retrieval measure, with which the predictor is "
+        "compared"),
+    "role": text("role of the other side of the comparison: `best` (the cell's best predictor) or `measure` (the "
+        "retrieval measure)"),
+    "rho": number("Spearman's rho between the predictor and the target, with the sign reversed for predictors whose "
+        "lower values are better", "−1 to 1"),
+    "against_rho": number("Spearman's rho between the predictor or measure in `against` and the target, with the sign "
+        "reversed in the same way", "−1 to 1"),
     "difference": number("`rho` minus `against_rho`"),
     **INTERVAL,
-    "p_value": number("two-sided p-value for a difference of 0, uncorrected"),
-    "n": integer("queries with values of the target and of both predictors (or the measure)", "queries"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the difference is 0"),
+    "n": integer("number of queries with values for the target, the predictor, and the predictor or measure in "
+        "`against`", "queries"),
     "reason": REASON,
-}
+}  # fmt: skip
 COMPARED_SCHEMA = schema_of(COMPARED)
 COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 """Columns of prediction_comparison.csv."""

@@ -23,34 +23,28 @@ CONTAIN_P0 = (GAIN, UTILITY)
 CONSTANT_REST = 1e-9
 TABLE = {
     **PART,
-    "n": integer("queries with the target", "queries"),
-    "n_predictors": integer("predictors that have values for enough queries", "predictors"),
-    "rho": number(
-        "Spearman's rho for the best predictor, with its sign reversed where lower values are better", "−1 to 1"
-    ),
-    "chance": number(
-        "mean of the best rho among equally many predictors if the target is shuffled over queries", "−1 to 1"
-    ),
-    "chance_high": number(
-        "95% quantile of the best rho among equally many predictors if the target is shuffled", "−1 to 1"
-    ),
-    "p_value": number(
-        "share of shuffles whose best rho is at least as large: the p-value of the hypothesis that no predictor is "
-        "related to the target"
-    ),
-    "p_holm": number("`p_value` after Holm's correction over the target's cells, for retrievers that rank"),
-    "verdict": text(
-        "`worth using`, `not beyond P₀` or `undecided`; empty for retrievers that draw from the judgements"
-    ),
+    "n": integer("number of queries with a value for the target", "queries"),
+    "n_predictors": integer("number of predictors that have values for enough queries", "predictors"),
+    "rho": number("Spearman's rho between the best predictor and the target, with the sign reversed for predictors "
+        "whose lower values are better", "−1 to 1"),
+    "chance": number("best rho expected by chance: its mean over shuffles of the target, for the same number of "
+        "predictors", "−1 to 1"),
+    "chance_high": number("95% quantile of the best rho over shuffles of the target, for the same number of "
+        "predictors", "−1 to 1"),
+    "p_value": number("p-value for the null hypothesis that no predictor is related to the target: the share of "
+        "shuffles in which the best rho is at least as large as `rho`"),
+    "p_holm": number("`p_value` after Holm's correction over all cells with the same target, not counting retrievers "
+        "that draw from the judgements"),
+    "verdict": text("verdict on the best predictor: `worth using`, `not beyond P₀` or `undecided`; empty for "
+        "retrievers that draw from the judgements"),
     "reason": REASON,
-    "given_p0": number("for `gain` and `utility`: partial rho between this predictor and P, given P₀", "−1 to 1"),
-    "chance_given_p0": number(
-        "mean of the best partial rho among equally many predictors that carry no information about P beyond P₀",
-        "−1 to 1",
-    ),
-    "p_given_p0": number("share of shuffles whose best partial rho is at least as large"),
-    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, as for `p_holm`"),
-}
+    "given_p0": number("for `gain` and `utility`: partial rho between the best predictor and P, given P₀", "−1 to 1"),
+    "chance_given_p0": number("best partial rho expected by chance: its mean for the same number of predictors that "
+        "carry no information about P beyond P₀", "−1 to 1"),
+    "p_given_p0": number("p-value for the null hypothesis that no predictor carries information about P beyond P₀: the "
+        "share of shuffles in which the best partial rho is at least as large as `given_p0`"),
+    "p_given_p0_holm": number("`p_given_p0` after Holm's correction over the same cells as for `p_holm`"),
+}  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of prediction_best.csv."""

@@ -18,8 +18,10 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 P, UTILITY, GAIN = "p", "utility", "gain"
 TARGETS = (P, UTILITY, GAIN)
 """P_k; (P_k - P_0) / P_0; P_k - P_0. The retrieval measure is also a target, under its own name."""
-PREDICTOR = text("the predictor's name")
-TARGET = text("the target: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the retrieval measure at k")
+PREDICTOR = text("name of the predictor")
+TARGET = text(
+    "what is predicted: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the retrieval measure at k, by name"
+)
 PART = {**CELL_COLUMNS, "target": TARGET, "predictor": PREDICTOR}
 KEYS = [*CELL_COLUMNS, "target"]
 

@@ -26,34 +26,37 @@ SHARES = tuple(tenth / 10 for tenth in range(11))
 ENSEMBLE = "ridge, before generation"
 CURVE = {
     **CELL_COLUMNS,
-    "predictor": text("what the queries are sorted by: a predictor, `ridge, before generation` (gain predicted by a "
-                      "regression on other queries), `oracle` (the gain itself) or `chance`"),
-    "share": number("share of queries that use their context, starting with the best predictions", "0 to 1"),
-    "mean_p": number("mean P over all queries; those without context count with P₀", "the scorer's"),
+    "predictor": text("criterion by which queries are sorted: a predictor, `ridge, before generation` (the gain "
+                      "predicted by a regression on other queries), `oracle` (the gain itself) or `chance`"),
+    "share": number("share of queries that are answered with their context, which are the queries with the best "
+                    "predictions", "0 to 1"),
+    "mean_p": number("mean score over all queries: P for queries answered with their context, P₀ for the "
+                     "others", "the scorer's"),
     **INTERVAL,
-    "n": integer("queries", "queries"),
+    "n": integer("number of queries", "queries"),
 }  # fmt: skip
 CURVE_SCHEMA = schema_of(CURVE)
 CURVE_COLUMNS = {**STUDY_PART, **CURVE}
 """Columns of prediction_curve.csv."""
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
-    "choice": text("what is chosen for each query: `context or none`, `k` or `retriever`"),
+    "choice": text("choice that is made for each query: `context or none`, `k` or `retriever`"),
     "retriever": CELL_COLUMNS["retriever"]._replace(about="the retriever's name; empty if the retriever is chosen"),
     "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty if k is chosen"),
     "ordering": CELL_COLUMNS["ordering"],
     "references": CELL_COLUMNS["references"],
-    "policy": text("`predicted`: the option with the best prediction from a ridge regression on other queries; `always "
-                   "…` and `never`: the same option for all queries; `oracle`: each query's best option"),
-    "mean_p": number("mean P over queries", "the scorer's"),
-    "regret": number("the oracle's mean P minus the policy's", "the scorer's"),
+    "policy": text("rule for choosing: `predicted`, the option with the best prediction from a ridge regression on "
+                   "other queries; `always …` and `never`, the same option for all queries; `oracle`, the best option "
+                   "for each query"),
+    "mean_p": number("mean P over queries with the policy's choices", "the scorer's"),
+    "regret": number("mean P with the oracle's choices minus mean P with the policy's choices", "the scorer's"),
     **INTERVAL,
     "better_than_fixed": number("mean P with the predicted option minus mean P with the best fixed option", "the "
                                                                                                             "scorer's"),
-    "fixed_low": number("lower end of that difference's 95% interval"),
-    "fixed_high": number("upper end of that difference's 95% interval"),
-    "fixed_p": number("two-sided p-value for a difference of 0"),
-    "n": integer("queries", "queries"),
+    "fixed_low": number("lower end of the 95% interval for `better_than_fixed`"),
+    "fixed_high": number("upper end of the 95% interval for `better_than_fixed`"),
+    "fixed_p": number("two-sided p-value for the null hypothesis that `better_than_fixed` is 0"),
+    "n": integer("number of queries", "queries"),
     "reason": REASON,
 }  # fmt: skip
 POLICIES_SCHEMA = schema_of(POLICIES)

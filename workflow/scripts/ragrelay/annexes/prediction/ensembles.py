@@ -36,25 +36,30 @@ SINGLE, RIDGE, LOG, BOOSTING = "best single", "ridge", "ridge of logs", "gradien
 PRE, POST = "before generation", "after generation"
 TABLE = {
     **{name: column for name, column in PART.items() if name != "predictor"},
-    "known": text("`before generation`: predictors that don't need the answer with context; `after generation`: all"),
-    "model": text("`best single`: the predictor with the largest |rho| on the training queries; `ridge`; `ridge of "
-                  "logs`: a ridge on sign(x) · ln(1 + |x|); `gradient boosting`"),
-    "n": integer("queries", "queries"),
-    "n_predictors": integer("predictors in the regression", "predictors"),
-    "rho": number("Spearman's rho over queries between the target and its prediction from a model fitted on other "
-        "queries", "−1 to 1"),
+    "known": text("predictors that the model may use: `before generation`, only those that don't need the answer with "
+                  "context; `after generation`, all"),
+    "model": text("type of model: `best single` (the predictor with the largest |rho| on the training queries), "
+                  "`ridge`, `ridge of logs` (a ridge regression on sign(x) · ln(1 + |x|) of each predictor x) or "
+                  "`gradient boosting`"),
+    "n": integer("number of queries", "queries"),
+    "n_predictors": integer("number of predictors in the regression", "predictors"),
+    "rho": number("Spearman's rho, over queries, between the target and its prediction by a model that was fitted on "
+        "other queries", "−1 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of the hypothesis that predictors carry no information, from repeating the "
-        "complete cross-validation with permuted targets, uncorrected; empty for `gradient boosting`"),
-    "r_squared": number("1 − (squared error / squared error of predicting the training queries' mean)"),
+    "p_value": number("uncorrected two-sided p-value for the null hypothesis that the predictors carry no information "
+        "about the target, from repeating the complete cross-validation with permuted targets; empty for `gradient "
+        "boosting`"),
+    "r_squared": number("1 − (squared error of the model / squared error of predicting the training queries' mean)"),
     "reason": REASON,
-    "given_p0": number("for `gain`: partial rho between the prediction and P, given P₀", "−1 to 1"),
-    "p_given_p0": number("one-sided p-value of the hypothesis that predictors carry no information about P beyond P₀, "
-        "from repeating the complete cross-validation with permuted residuals of P given P₀, uncorrected"),
-    "rho_with_p": number("for `gain`: Spearman's rho between the prediction and P", "−1 to 1"),
-    "p_with_p": number("one-sided p-value of `rho_with_p`, uncorrected"),
-    "verdict": text("`worth using`: rho is above 0 with p < 0.05 and, for `gain`, `p_given_p0` and `p_with_p` are also "
-                    "below 0.05; `not beyond P₀`: only the first condition holds; `undecided`; empty without a test"),
+    "given_p0": number("for `gain`: partial rho between the predicted gain and P, given P₀", "−1 to 1"),
+    "p_given_p0": number("uncorrected one-sided p-value for the null hypothesis that the predictors carry no "
+        "information about P beyond P₀, from repeating the complete cross-validation with permuted residuals of P "
+        "given P₀"),
+    "rho_with_p": number("for `gain`: Spearman's rho between the predicted gain and P", "−1 to 1"),
+    "p_with_p": number("uncorrected one-sided p-value for the null hypothesis that `rho_with_p` is 0"),
+    "verdict": text("verdict: `worth using` if `rho` is above 0 with p < 0.05 and, for `gain`, `p_given_p0` and "
+                    "`p_with_p` are also below 0.05; `not beyond P₀` if only the condition on `rho` holds; otherwise "
+                    "`undecided`; empty if there is no test"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

@@ -17,8 +17,9 @@ COLUMNS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
-    "agreement": number("mean score over all pairs of answers to the same prompt with different seeds"),
-}
+    "agreement": number("mean score over all pairs of answers that were generated from the same prompt with different "
+        "seeds"),
+}  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 AT_ONCE = 2_000
 """Prompts whose answers are embedded together."""

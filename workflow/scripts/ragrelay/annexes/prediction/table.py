@@ -12,8 +12,8 @@ COLUMNS = {
     "qid": QID,
     "k": CONTEXT_COLUMNS["k"],
     "ordering": text("order of the passages in the prompt; empty if the value doesn't depend on it"),
-    "predictor": text("the predictor's name (docs/predict.md)"),
-    "value": number("the predictor's value; empty if it has none", "the predictor's"),
+    "predictor": text("name of the predictor, as in docs/predict.md"),
+    "value": number("value of the predictor; empty if it can't be computed", "the predictor's"),
     "reason": REASON._replace(about="why there is no value; otherwise empty"),
 }
 SCHEMA = schema_of(COLUMNS)

@@ -18,8 +18,8 @@ from ragrelay.base.vocabulary.columns import STUDY_PART, integer, schema_of, tex
 
 OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
 TABLE = {
-    "trained_on": text("the dataset on whose queries the model was fitted and tuned"),
-    "n_trained": integer("queries of that dataset", "queries"),
+    "trained_on": text("name of the dataset on whose queries the model was fitted and tuned"),
+    "n_trained": integer("number of queries on which the model was fitted and tuned", "queries"),
     **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
 }
 SCHEMA = schema_of(TABLE)

@@ -18,13 +18,15 @@ PASSAGE_TOKENS = 512
 """Maximum tokens of the prompt and one passage, as in their code."""
 PLACE = {
     "qid": QID,
-    "rank": integer("rank of the passage among those with text, from 1; empty for a complete context"),
-    "k": integer("passages in the complete context, whose texts are concatenated; empty for a single passage"),
-}
+    "rank": integer("rank of the passage among the passages with text, counted from 1; empty in rows for a complete "
+        "context"),
+    "k": integer("number of passages in the complete context, whose texts are concatenated; empty in rows for a single "
+        "passage"),
+}  # fmt: skip
 COLUMNS = {
     **PLACE,
-    "tokens": integer("scored tokens of the text", "tokens"),
-    "logprob": number("log-probability of the text after the query", "nats"),
+    "tokens": integer("number of scored tokens in the text of the passage or context", "tokens"),
+    "logprob": number("log-probability of the text of the passage or context after the query", "nats"),
 }
 SCHEMA = schema_of(COLUMNS)
 ASKED: dict[str, Any] = {
