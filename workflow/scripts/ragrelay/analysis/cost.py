@@ -12,19 +12,22 @@ from ragrelay.generation.store import KEY, AnswerStore
 ALL = "all"
 TABLE = {
     "retriever": text(
-        "the retriever's name; `zeroshot`; or `all`, where an answer that several retrievers share counts once"
+        "the retriever's name, `zeroshot`, or `all`; in rows for `all`, an answer shared by several retrievers counts "
+        "once"
     ),
-    "k": integer("passages in the context; empty for all k together", "passages"),
-    "answers": integer("distinct answers", "answers"),
-    "prompt_tokens": integer("prompt tokens of these answers; empty if an endpoint didn't report them", "tokens"),
-    "cached_tokens": integer("prompt tokens that came from the prefix cache", "tokens"),
-    "answer_tokens": integer("tokens in these answers", "tokens"),
+    "k": integer("number of passages in the context; empty in rows for all k together", "passages"),
+    "answers": integer("number of distinct answers", "answers"),
+    "prompt_tokens": integer(
+        "total number of prompt tokens for the distinct answers; empty if an endpoint didn't report it", "tokens"
+    ),
+    "cached_tokens": integer("number of prompt tokens that came from the prefix cache", "tokens"),
+    "answer_tokens": integer("total number of tokens in the distinct answers", "tokens"),
     "device_seconds": number(
-        "device time for these answers, excluding the engine's start; each answer gets an equal share of its engine's "
-        "time; empty in rows for a single k",
+        "device time for the distinct answers, excluding engine starts; an engine's time is divided equally among the "
+        "engine's answers; empty in rows for a single k",
         "seconds",
     ),
-    "made_by": text("engines and devices that generated these answers"),
+    "made_by": text("engines and devices that generated the distinct answers"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}

@@ -8,18 +8,22 @@ from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, inte
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
-    "n": integer("answers (queries × seeds), including missing answers", "answers"),
-    "mean_tokens": number("mean number of tokens in the answers that aren't missing", "tokens"),
-    **{name: number(f"{at:.0%} quantile of the number of tokens", "tokens") for name, at in QUANTILES.items()},
-    "stop": integer("answers that ended at a stop string or at the model's end-of-text token", "answers"),
-    "length": integer("answers that max_tokens cut off", "answers"),
+    "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
+    "mean_tokens": number("mean number of tokens in an answer, without missing answers", "tokens"),
+    **{
+        name: number(f"{at:.0%} quantile of the number of tokens in an answer", "tokens")
+        for name, at in QUANTILES.items()
+    },
+    "stop": integer("number of answers that ended at a stop string or at the model's end-of-text token", "answers"),
+    "length": integer("number of answers cut off at `max_tokens`", "answers"),
     "other": integer(
-        "answers that ended in another way or for an unknown reason; like `stop` and `length`, without missing answers",
+        "number of answers that ended in another way or for an unknown reason; like `stop` and `length`, this column "
+        "doesn't count missing answers",
         "answers",
     ),
-    "blank": integer("answers that consist of whitespace only", "answers"),
-    "several": integer("queries with answers for several seeds", "queries"),
-    "alike": integer("queries whose answers are identical for all seeds", "queries"),
+    "blank": integer("number of answers that consist only of whitespace", "answers"),
+    "several": integer("number of queries with answers for several seeds", "queries"),
+    "alike": integer("number of queries whose answers are identical for all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""

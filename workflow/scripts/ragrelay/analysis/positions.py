@@ -13,12 +13,12 @@ from ragrelay.generation.answer_files import CONTEXT, read_answers
 NO_POSITION = 0
 TABLE = {
     **CELL_COLUMNS,
-    "relevant": text("how many relevant passages the contexts may have: `any number` or `exactly one`"),
+    "relevant": text("number of relevant passages in the row's contexts: `any number` or `exactly one`"),
     "position": integer(
         "position of a relevant passage in the prompt, counted from 1; 0 for contexts without a relevant passage"
     ),
-    "n": integer("queries with such a context", "queries"),
-    "mean_utility": number("mean utility over these queries"),
+    "n": integer("number of queries with a context that matches `relevant` and `position`", "queries"),
+    "mean_utility": number("mean utility of the n queries"),
     **INTERVAL,
 }
 SCHEMA = schema_of(TABLE)

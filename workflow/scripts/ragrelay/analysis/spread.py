@@ -10,7 +10,7 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 TABLE = {
     **CELL_COLUMNS,
-    "n": integer("queries with at least two seeds", "queries"),
+    "n": integer("number of queries with answers for at least two seeds", "queries"),
     "q25": number("first quartile over queries of the standard deviation of P between seeds", "the scorer's"),
     "median": number("median over queries of the standard deviation of P between seeds", "the scorer's"),
     "q75": number("third quartile over queries of the standard deviation of P between seeds", "the scorer's"),

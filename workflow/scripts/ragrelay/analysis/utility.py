@@ -16,21 +16,22 @@ KEYS = ["ordering", "k", "references", "qid"]
 COLUMNS = {
     **CELL_COLUMNS,
     "qid": QID,
-    "p": number("P: the answer's score against its references, averaged over seeds", "the scorer's"),
+    "p": number("P: the answer's score against the reference set, averaged over seeds", "the scorer's"),
     "p0": number("P₀: the zero-shot answer's score, averaged over seeds", "the scorer's"),
     "utility": number("(P − P₀) / P₀, or P − P₀ if the scorer's utility is absolute; empty if P or P₀ is missing, or "
         "if utility is relative and P₀ is not above 0"),
-    "best_in_context": number("share of seeds for which the answer's best-matching reference was in the context",
+    "best_in_context": number("share of seeds for which the answer's best-matching reference is in the context",
                               "0 to 1"),
-    "n_references": integer("the query's references in the set", "references"),
-    "n_near_copies": integer("references that an unseen set excludes because a passage in the context is a near copy",
+    "n_references": integer("number of the query's references in the reference set", "references"),
+    "n_near_copies": integer("number of references that an unseen set excludes only because they are near copies of a "
+    "passage in the context",
                              "references"),
-    "n_seeds": integer("seeds for which the answer has a score", "seeds"),
-    "without_results": boolean("whether the retriever found nothing for the query, so that P is P₀"),
+    "n_seeds": integer("number of seeds for which the answer has a score", "seeds"),
+    "without_results": boolean("whether the retriever found nothing for the query, in which case P is P₀"),
     "context_use": number("how much the context raises the answer's log-probability per token, averaged over seeds; "
-                          "empty without `context_use`", "nats per token"),
-    "text_change": number("1 − F1 between the words of the answer and of the zero-shot answer, averaged over seeds; "
-                          "empty without `context_use`", "0 to 1"),
+    "empty without the key `context_use`", "nats per token"),
+    "text_change": number("1 − word F1 between the answer and the zero-shot answer, averaged over seeds; empty without "
+    "the key `context_use`", "0 to 1"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

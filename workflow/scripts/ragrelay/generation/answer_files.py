@@ -23,15 +23,16 @@ COLUMNS = {
                           "missing: `refusal`, `content_filter`, `tool_calls`, `no text` (the endpoint returned none), "
                           "`too long` or `refused` (the endpoint refused the prompt), `thinking` (the thought before "
                           "the answer didn't end) or `missing` (from an imported file)"),
-    "prompt_tokens": integer("tokens in the prompt; empty if the endpoint didn't report them", "tokens"),
+    "prompt_tokens": integer("number of tokens in the prompt; empty if the endpoint didn't report it", "tokens"),
     "answer_tokens": integer("tokens in the answer; empty if the endpoint didn't report them", "tokens"),
-    "logprob": number("total log-probability of the answer's tokens, before temperature and top-k", "nats"),
-    "dropped_passages": integer("passages left out of the prompt to fit the window", "passages"),
+    "logprob": number("total log-probability of the answer's tokens, before temperature and top-k are applied", "nats"),
+    "dropped_passages": integer("number of passages left out of the prompt to make it fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
     "thought": Column(pl.String, "the model's reasoning before the answer, including its marks", optional=True),
-    "thought_tokens": Column(pl.Int64, "tokens in the thought; empty if unknown", "tokens", optional=True),
-    "thought_end": Column(pl.String, "how the thought ended: `mark` (with its end mark), `budget` (cut at its token "
-        "limit, and the end mark appended), `unfinished` (so no answer follows), `none` (no thought)", optional=True),
+    "thought_tokens": Column(pl.Int64, "number of tokens in the thought; empty if unknown", "tokens", optional=True),
+    "thought_end": Column(pl.String, "how the thought ended: `mark` (at its end mark), `budget` (cut at the token "
+    "limit, with the end mark appended), `unfinished` (before its end, so there is no answer), `none` (there was no "
+    "thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"

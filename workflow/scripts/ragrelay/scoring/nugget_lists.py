@@ -15,10 +15,12 @@ from ragrelay.generation.likelihoods.mass import MASS
 
 COLUMNS = {
     "qid": QID,
-    "nugget": integer("the nugget's position in its query's list, from 1"),
+    "nugget": integer("the nugget's position in the query's list, counted from 1"),
     "text": text("the nugget's text"),
-    "vital": boolean("whether a good answer must contain the nugget; if not, its importance is okay"),
-    "vital_probability": number("the generator's probability of vital rather than okay; empty for a list from a file"),
+    "vital": boolean("whether the nugget is vital (a good answer must contain it) rather than okay"),
+    "vital_probability": number(
+        "the generator's probability that the nugget is vital rather than okay; empty if the list comes from a file"
+    ),
     "mass": MASS,
 }
 SCHEMA = schema_of(COLUMNS)

@@ -39,16 +39,18 @@ SCORE_COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "seed": SEED,
     "references": REFERENCES,
-    "precision": number("precision against the best reference", "the scorer's"),
-    "recall": number("recall against the best reference", "the scorer's"),
-    "f1": number("F1 (or the single score) against the best reference: P for this seed", "the scorer's"),
+    "precision": number("the answer's precision against the best reference", "the scorer's"),
+    "recall": number("the answer's recall against the best reference", "the scorer's"),
+    "f1": number("the answer's F1 against the best reference, or the score if the scorer has only one value; this is P "
+    "for the seed", "the scorer's"),
     "best_docno": text("docno of the best reference; empty if there is none"),
     "best_in_context": boolean("whether the best reference was in the context"),
-    "n_references": integer("number of the query's references in the set", "references"),
-    "n_near_copies": integer("references that an unseen set excludes only because a context shows a near copy",
+    "n_references": integer("number of the query's references in the reference set", "references"),
+    "n_near_copies": integer("number of references that an unseen set excludes only because they are near copies of a "
+    "passage in the context",
                              "references"),
-    "n_zero": integer("references in the set whose F1 is set to 0, because bert-score's formula would turn a negative "
-                      "precision or recall into a positive F1; empty for a measure with one value", "references"),
+    "n_zero": integer("number of references in the set for which F1 is set to 0, because bert-score's formula would "
+    "turn a negative precision or recall into a positive F1; empty for a measure with only one value", "references"),
 }  # fmt: skip
 SCHEMA = schema_of(SCORE_COLUMNS)
 

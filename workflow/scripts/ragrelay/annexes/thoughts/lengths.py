@@ -44,7 +44,7 @@ TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 """The columns of answer files that the tables need."""
 LENGTHS = {
     **CONTEXT_COLUMNS,
-    "n": integer("answers (queries × seeds), including missing answers", "answers"),
+    "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
     "n_unknown": integer("answers whose thought has an unknown number of tokens; means exclude them", "answers"),
     "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
     "mean_tokens": number("mean tokens in a thought over these queries, averaged over seeds first; an answer without a "

@@ -117,8 +117,8 @@ PROMPT_ID = text("hash of the prompt's text; together with the seed, it identifi
 SEED = integer("seed used to sample the answer")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
-    "the answer's sentences (`text`), each with the ids of the passages that it cites (`citations`); empty if the "
-    "answers' file has no citations",
+    "the answer's sentences (`text`), each with the ids of the cited passages (`citations`); empty if the file of "
+    "answers has no citations",
     optional=True,
 )
 CONTEXT_COLUMNS = {

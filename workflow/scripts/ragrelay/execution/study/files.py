@@ -59,9 +59,9 @@ left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json"
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
     "a cell's prompts", "ragrelay.prompting.layout:COLUMNS")
 receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "generate_answers",
-    "receipt for generation: keys requested, cached and generated, tokens, seconds, engine")
+    "receipt for generation: numbers of keys requested, cached and generated, tokens, seconds and the engine")
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
-    "view_answers, read_answers", "a cell's answers", "ragrelay.generation.answer_files:COLUMNS")
+    "view_answers, read_answers", "the answers of a single cell", "ragrelay.generation.answer_files:COLUMNS")
 imported_contexts = StudyFile("{dataset}/prompts/@{generator}/{retriever}/{ordering}/k{k}.parquet", "read_answers",
     "the passages in imported answers' contexts; the prompts' texts are unknown",
     "ragrelay.prompting.layout:COLUMNS")
@@ -70,7 +70,7 @@ imported_passages = StudyFile("{dataset}/prompts/@{generator}/{retriever}/passag
     "ragrelay.retrieval.contexts:COLUMNS")
 left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_out.json",
     "view_answers, read_answers",
-    "counts of missing answers by reason and, for imported answers, of ignored rows")
+    "counts of missing answers by reason and, for imported answers, counts of ignored rows")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
     "receipt for encoding the references; the embeddings are in the cache")
 score_receipt = StudyFile("{dataset}/scored/{scorer}/{generator}/shard{shard}.json", "fill_scores",

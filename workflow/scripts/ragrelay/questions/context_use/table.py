@@ -15,8 +15,8 @@ COLUMNS = {
     "tokens": integer("number of tokens in the answer", "tokens"),
     "logprob_with": number("the answer's log-probability after the prompt with its context", "nats"),
     "logprob_without": number("the answer's log-probability after the zero-shot prompt", "nats"),
-    "context_use": number("logprob_with minus logprob_without, per token", "nats per token"),
-    "text_change": number("1 − F1 between the words in the answer and in the zero-shot answer", "0 to 1"),
+    "context_use": number("`logprob_with` − `logprob_without`, divided by `tokens`", "nats per token"),
+    "text_change": number("1 − word F1 between the answer and the zero-shot answer", "0 to 1"),
 }
 SCHEMA = schema_of(COLUMNS)
 

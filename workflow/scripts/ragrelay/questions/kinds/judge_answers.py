@@ -28,7 +28,7 @@ class JudgeAnswers(Question):
     key = "{dataset}/{scorer}/{generator}/{retriever}"
     ask_key = "{dataset}/{generator}/{judge}"
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "score_judged_answers",
-        "the questions that the judge was asked about each answer, with their keys in the cache",
+        "the questions that the judge was asked about each answer, with the keys of the cached replies",
         "ragrelay.questions.judging.judge_requests:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",

@@ -26,7 +26,7 @@ class ScoreContextUse(AboutRetrievers):
         "Compute how much likelier each answer is with its context than without it.",
     )
     asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "compute_context_use",
-        "the requested log-probabilities, with their keys in the cache",
+        "the requested log-probabilities, with the keys under which they are cached",
         "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/context_use/{generator}/{retriever}.parquet", "compute_context_use",

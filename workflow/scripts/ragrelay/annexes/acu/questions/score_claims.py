@@ -26,7 +26,7 @@ class ScoreClaims(Question):
     )
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
-        "the requested log-probabilities, with their keys in the cache",
+        "the requested log-probabilities, with the keys under which they are cached",
         "ragrelay.annexes.acu.stage_columns:CLAIM_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "each pair's ACU",
