@@ -83,14 +83,21 @@ WORDED = {
         "score of the regenerated answer; empty if the answer is missing or the query has no references",
     "score of the stored answer; empty if it is missing or its query has no references":
         "score of the stored answer; empty if the answer is missing or the query has no references",
-    "number of LLM calls for answers to `each passage alone` at ranks up to k": "number of LLM calls for answers from single passages at ranks up to k",
-    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers to `each passage alone` at ranks up to k":
-        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for answers from single passages at ranks up to k",
+    "number of LLM calls for answers to `each passage alone` at ranks up to k":
+        "number of LLM calls for answers from single passages at ranks up to k",
+    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers to `each "
+    "passage alone` at ranks up to k":
+        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for answers from single "
+        "passages at ranks up to k",
     "estimated time for answers to `each passage alone` at ranks up to k, at the speed of the store's latest parts":
-        "estimated time for answers from single passages at ranks up to k, at the speed of the latest parts in the answer store",
-    "number of LLM calls for answers `end to end` with k passages": "number of LLM calls for end-to-end answers with k passages",
-    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers `end to end` with k passages":
-        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for end-to-end answers with k passages",
+        "estimated time for answers from single passages at ranks up to k, at the speed of the latest parts in the "
+        "answer store",
+    "number of LLM calls for answers `end to end` with k passages":
+        "number of LLM calls for end-to-end answers with k passages",
+    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers `end to "
+    "end` with k passages":
+        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for end-to-end answers "
+        "with k passages",
     "estimated time for answers `end to end` with k passages, at the speed of the store's latest parts":
         "estimated time for end-to-end answers with k passages, at the speed of the latest parts in the answer store",
     "P per 1 of the measure": "P per unit of the measure",

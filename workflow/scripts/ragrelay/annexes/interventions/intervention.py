@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
 """Arms: the unchanged context, and the judgement of the changed passage."""
-OF_ARMS = {RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
-           BETWEEN: "with a passage that is unjudged or has a label in between", UNCHANGED: "without a change"}  # fmt: skip
+OF_ARMS = {
+    RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
+    BETWEEN: "with a passage that is unjudged or has a label in between", UNCHANGED: "without a change",
+}  # fmt: skip
 ROW = ["qid", "draw", "place"]
 
 
