@@ -27,7 +27,7 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """What checks see of a study: its configuration, grid and folders.
+    """The parts of a study that checks can read: configuration, grid and folders.
 
     Args:
         config: The configuration as users wrote it.

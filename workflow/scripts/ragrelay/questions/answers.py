@@ -74,7 +74,7 @@ class FileAnswers:
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read the answers on one side of a pair of systems (see bases.AboutPairs).
+    """Read the answers of one of the two systems in a pair (see bases.AboutPairs).
 
     Args:
         job: The job.

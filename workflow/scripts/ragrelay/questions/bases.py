@@ -26,7 +26,7 @@ class AboutRetrievers(Question):
 
 
 class AboutAnswers(AboutRetrievers):
-    """A question about each answer to a retriever's contexts. ``job.answers`` reads the answers."""
+    """A question about each answer generated from a retriever's contexts. ``job.answers`` reads the answers."""
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {**self.planned_inputs(study, key), "answers": study.files.answers.each(study.cells)}
@@ -43,7 +43,7 @@ class AboutAnswers(AboutRetrievers):
 
 
 class AboutPairs(AboutRetrievers):
-    """A question about each answer to a retriever's contexts and the opponent's answer to the same query.
+    """A question about pairs of answers to the same query, one from a retriever's context and one from its opponent's.
 
     ``answers.pair_answers`` reads one side. By default, the opponent is the primary comparison's reference.
     """

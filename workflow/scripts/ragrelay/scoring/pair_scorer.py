@@ -88,7 +88,7 @@ class PairScorer(MeasuredScorer):
 
 
 class GoldPairScorer(PairScorer):
-    """Base class for scorers that compare an answer with a gold answer; SQuAD's normalisation is applied to both."""
+    """Base class for scorers that compare an answer with a gold answer, after SQuAD's normalisation of both texts."""
 
     references: References = Field("gold", description=COMPARED)
 

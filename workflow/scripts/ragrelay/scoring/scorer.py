@@ -33,7 +33,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Task:
-    """Answers to score against all of one query's references."""
+    """A query's answers, to be scored against all references of the query."""
 
     answers: Sequence[str]
     """The answers' texts."""
@@ -122,7 +122,7 @@ class Scorer(Kind):
 
 
 class MeasuredScorer(Scorer):
-    """Base class for scorers that compute a score for an answer and each reference."""
+    """Base class for scorers that compute a score for each pair of an answer and a reference."""
 
     loads_model: ClassVar[bool] = False
     """Whether the scorer may load a model. One job then scores all retrievers' answers, and a preview computes no

@@ -47,7 +47,7 @@ class ClaimSource(Kind):
 
 
 class ClaimFormat(Kind):
-    """Base class for claim file formats, which have no keys."""
+    """Base class for formats of claim files. Formats have no configuration keys."""
 
     def records(self, path: Path) -> "Records":
         """Read a file's rows.

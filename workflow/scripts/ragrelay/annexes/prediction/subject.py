@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its ranking, its context's passages and its zero-shot answers."""
+    """A query with its ranking, the passages in its context and its zero-shot answers."""
 
     qid: str
     """The query's id."""
@@ -170,7 +170,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Subject:
-    """A query with one context and its answers."""
+    """A query with one context and the answers generated from that context."""
 
     query: Query
     """The query."""

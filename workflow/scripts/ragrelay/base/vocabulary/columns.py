@@ -78,7 +78,7 @@ def integer(about: str, unit: str = "") -> Column:
 
 
 def number(about: str, unit: str = "") -> Column:
-    """Declare a column with real numbers.
+    """Declare a column of real numbers.
 
     Args:
         about: What its values mean.

@@ -77,7 +77,7 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Read each word's share of the probability from the store; words.word_shares has the formula and its source.
+    """Read from the store how the probability is shared between the words of a question (see words.word_shares).
 
     Args:
         questions: The questions: prompt_id and the columns ``by``, which must identify a row.

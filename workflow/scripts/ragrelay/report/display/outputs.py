@@ -55,7 +55,7 @@ STUDY = Scope("study", (), "write_page")
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A result file that figures and tables are created from."""
+    """A result file from which figures and tables are created."""
 
     name: str
     """The name by which figures and tables refer to it."""
