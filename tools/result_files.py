@@ -72,40 +72,23 @@ WORDED = {
         "the passages that imported answers name, listed after the retriever's ranking",
     "the stored answers that were drawn, and the same answers made again":
         "the drawn answers, both as stored and as regenerated",
-    "the answer made again; empty if it is missing": "the regenerated answer; empty if it is missing",
-    "why the stored answer ended, or is missing": "why the stored answer ended, or why it is missing",
-    "why the answer made again ended, or is missing": "why the regenerated answer ended, or why it is missing",
     "prompt tokens of the stored answer": "number of tokens in the stored answer's prompt",
     "prompt tokens of the answer made again": "number of tokens in the regenerated answer's prompt",
     "tokens of the stored answer": "number of tokens in the stored answer",
     "tokens of the answer made again": "number of tokens in the regenerated answer",
-    "score of the answer made again; empty if it is missing or its query has no references":
-        "score of the regenerated answer; empty if the answer is missing or the query has no references",
-    "score of the stored answer; empty if it is missing or its query has no references":
-        "score of the stored answer; empty if the answer is missing or the query has no references",
-    "number of LLM calls for answers to `each passage alone` at ranks up to k":
-        "number of LLM calls for answers from single passages at ranks up to k",
-    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers to `each "
-    "passage alone` at ranks up to k":
-        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for answers from single "
-        "passages at ranks up to k",
-    "estimated time for answers to `each passage alone` at ranks up to k, at the speed of the store's latest parts":
-        "estimated time for answers from single passages at ranks up to k, at the speed of the latest parts in the "
-        "answer store",
-    "number of LLM calls for answers `end to end` with k passages":
-        "number of LLM calls for end-to-end answers with k passages",
-    "number of prompt tokens (counting tokens from the prefix cache, too) and answer tokens for answers `end to "
-    "end` with k passages":
-        "number of prompt tokens (including tokens from the prefix cache) and answer tokens for end-to-end answers "
-        "with k passages",
-    "estimated time for answers `end to end` with k passages, at the speed of the store's latest parts":
-        "estimated time for end-to-end answers with k passages, at the speed of the latest parts in the answer store",
     "P per 1 of the measure": "P per unit of the measure",
     "the scorer's; relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",
     "the scorer's unit; for relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",
     "win rate per 1 of the measure": "win rate per unit of the measure",
 }  # fmt: skip
 """How pages word descriptions and units that are part of jobs' code, whose change would run the jobs again."""
+PHRASES = {
+    "the answer made again": "the regenerated answer",
+    "ended, or is missing": "ended, or why it is missing",
+    "answers to `each passage alone` at": "answers from single passages at",
+    "answers `end to end` with": "end-to-end answers with",
+}
+"""Likewise, for phrases in several descriptions."""
 SMALL = ("eRAG", "r of")
 """Beginnings of descriptions that keep their small letter."""
 TABLE = "| column | unit | meaning |\n|---|---|---|\n"
@@ -119,7 +102,10 @@ def columns_of(file: StudyFile) -> dict[str, Column]:
 
 def worded(text: str) -> str:
     """Return how pages word a description or unit."""
-    return WORDED.get(text, text)
+    text = WORDED.get(text, text)
+    for phrase, better in PHRASES.items():
+        text = text.replace(phrase, better)
+    return text
 
 
 def rows_of(columns: dict[str, Column]) -> dict[str, str]:

@@ -41,7 +41,7 @@ def test_every_column_has_its_line_on_the_page() -> None:
         if own or ("\nColumns: " in section and "the same as in " not in section):
             columns = declared[section.split("`")[0]]
             assert {name: (common | own)[name].replace("\\|", "|") for name in columns} == {
-                n: c.about for n, c in columns.items()
+                n: tool.worded(c.about) for n, c in columns.items()
             }
 
 

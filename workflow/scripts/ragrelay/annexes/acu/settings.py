@@ -12,11 +12,12 @@ from ragrelay.base.settings import PATH, Name, Nullable, Settings, Text
 class AcuSettings(Settings):
     """The claims, prompts and generators in the study of context use (`snakemake acu`)."""
 
-    claims: Names = Field(description="Names from `claims`.")
+    claims: Names = Field(description="Names of sets of claims in `claims`.")
     prompts: Names | dict[Name, Names] = Field(
-        description="Names of templates in `config/claim_prompts/`, for all generators or by generator."
+        description="Names of templates in `config/claim_prompts/`: one list for all generators, or a list for each "
+        "generator."
     )
-    generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
+    generators: Names = Field(description="Names of generators in `generators` that have `engine: vllm`.")
     entities: Text = Field(
         "auto",
         description="How to find names in claims and evidence: a spaCy model, `capitalised` (a rule), or `auto`, "
@@ -24,17 +25,18 @@ class AcuSettings(Settings):
     )
     unreliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
-        description="File of unreliable sources' domains, one per line; null for none.",
+        description="File with the domains of unreliable sources, one per line; null if there is none.",
     )
     reliable_sources: Nullable[Annotated[str, PATH]] = Field(
         None,
-        description="File of reliable sources' domains, one per line. Fact-check articles, governments and "
-        "universities always count as reliable; for sources in neither file, reliability is unknown.",
+        description="File with the domains of reliable sources, one per line; null if there is none. Fact-check "
+        "articles, governments and universities always count as reliable. The reliability of sources in neither file "
+        "is unknown.",
     )
     evidence_judge: Nullable[str] = Field(
         None,
-        description="Generator that judges whether each piece of evidence refers to an external source; null uses "
-        "a rule instead (a URL, or a phrase such as “according to”).",
+        description="Name of the generator that judges whether a piece of evidence refers to an external source. With "
+        "null, evidence counts as doing so if it contains a URL or a phrase such as “according to”.",
     )
 
 

@@ -42,13 +42,13 @@ class Fought(Battle):
 
     against: Name | None = Field(
         None,
-        description="The opponent: a retriever in `grid.retrievers`, or `zeroshot`. By default, the primary "
-        "comparison's reference.",
+        description="Name of the opponent: a retriever in `grid.retrievers`, or `zeroshot`. By default, the reference "
+        "in the primary comparison.",
     )
     pairs: Literal["opponent", "all"] = Field(
         "opponent",
-        description="Which answers are compared: `opponent` pairs each retriever with the opponent; `all` also pairs "
-        "retrievers with each other.",
+        description="Pairs of retrievers to compare: `opponent` pairs each retriever with the opponent; `all` also "
+        "pairs the retrievers with each other.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
 """Arms: the unchanged context, and the judgement of the changed passage."""
-OF_ARMS = {
-    RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
-    BETWEEN: "with a passage that is unjudged or has a label in between", UNCHANGED: "without a change",
-}  # fmt: skip
+OF_ARMS = {RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
+           BETWEEN: "with a passage that is unjudged or judged in between", UNCHANGED: "without a change"}  # fmt: skip
 ROW = ["qid", "draw", "place"]
 
 
@@ -106,13 +104,15 @@ class Intervention(Kind):
     """Whether changed contexts have retrieval measures."""
 
     retrievers: Annotated[Unique[Name], Field(min_length=1)] = Field(
-        description="Names from `grid.retrievers`: the retrievers whose contexts are changed."
+        description="Names of the retrievers in `grid.retrievers` whose contexts are changed."
     )
     k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="Numbers of passages from `grid.k`; by default all of them."
+        None, description="Sizes of the changed contexts, as values from `grid.k`; by default, all values in `grid.k`."
     )
-    ordering: str | None = Field(None, description="Ordering of the changed contexts; by default the grid's first.")
-    max_label: int = Field(0, description="Highest label of a non-relevant passage.")
+    ordering: str | None = Field(
+        None, description="Ordering of the changed contexts; by default, the first in `grid.orderings`."
+    )
+    max_label: int = Field(0, description="Highest label with which a passage counts as non-relevant.")
     seed: int = Field(0, ge=0, description="Seed for drawing passages.")
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -35,10 +35,10 @@ SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `
 BY_K = {
     "k": integer("number of passages per ranking", "passages"),
     **{f"{side}_calls": integer(f"number of LLM calls for {about}", "calls") for side, about in SIDES.items()},
-    **{f"{side}_tokens": integer("number of prompt tokens (counting tokens from the prefix cache, too) and answer "
+    **{f"{side}_tokens": integer("number of prompt tokens (including tokens from the prefix cache) and answer "
                                  f"tokens for {about}",
                                  "tokens") for side, about in SIDES.items()},
-    **{f"{side}_seconds": number(f"estimated time for {about}, at the speed of the store's latest parts",
+    **{f"{side}_seconds": number(f"estimated time for {about}, at the speed of the latest parts in the answer store",
                                  "seconds") for side, about in SIDES.items()},
     "attention_ratio": number("ratio of attention costs: the sum of (prompt + answer length)² over end-to-end answers, "
         "divided by the sum over answers from single passages (Salemi and Zamani, section 2: k² against k)"),

@@ -19,8 +19,8 @@ class JudgeSource(AnnotationSource):
 
     generator: Name | None = Field(
         None,
-        description="Generator that judges; it must not write thoughts. By default, each of the grid's generators "
-        "judges for its own answers.",
+        description="Name of the generator that judges passages; it must not write thoughts. By default, each "
+        "generator in the grid labels the passages for its own answers.",
     )
     prompt: Name = Field(
         "relevance",
@@ -30,8 +30,8 @@ class JudgeSource(AnnotationSource):
     bias_checks: int = Field(
         0,
         ge=0,
-        description="Number of passages to judge a second time after a change that should not matter, in the order "
-        "of the judge's input or in the passage's length; 0 skips these checks.",
+        description="Number of passages that are judged a second time after a change that should not matter: a "
+        "different order of the judge's input, or a longer passage. With 0, these checks are skipped.",
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:

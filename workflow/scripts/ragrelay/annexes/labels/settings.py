@@ -9,12 +9,12 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """How far to trust annotation sources, judging by their agreement with human labels."""
+    """Settings for comparing annotation sources with human labels, to decide how far to trust them."""
 
     people: Name | None = Field(
         None,
-        description="The source of human labels in `grid.annotations`, of kind `qrels` or `file`; by default the first "
-        "of kind `qrels`.",
+        description="Name of the source of human labels in `grid.annotations`, of kind `qrels` or `file`; by default, "
+        "the first source of kind `qrels`.",
     )
     random_sample: bool = Field(
         False,
@@ -26,8 +26,8 @@ class AgreementSettings(Settings):
         0.4,
         ge=0,
         le=1,
-        description="Cohen's κ (relevant or not) below which the page warns about results that depend on a source's "
-        "labels.",
+        description="Cohen's κ (relevant or not) below which the page warns that results depend on an unreliable "
+        "source's labels.",
     )
 
 
@@ -36,7 +36,8 @@ class LabelKeys(Settings):
 
     annotations: dict[Name, Annotated[dict[Any, Any], ANNOTATION_KINDS]] = Field(
         {},
-        description="Catalogue of annotation sources: anything that labels a passage's relevance to a query.",
+        description="Catalogue of annotation sources. An annotation source labels passages by their relevance to a "
+        "query.",
     )
     annotation_depth: int = Field(
         10,

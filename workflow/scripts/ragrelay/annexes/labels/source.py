@@ -245,7 +245,7 @@ class Graded(AnnotationSource):
     relevant: int | None = Field(
         None,
         ge=1,
-        description="The lowest grade that counts as relevant in measures other than nDCG; by default the dataset's "
+        description="Lowest grade that counts as relevant in measures other than nDCG; by default, the dataset's "
         "lowest reference grade.",
     )
 
@@ -261,8 +261,8 @@ class ContinuousSource(AnnotationSource):
         None,
         gt=0,
         le=1,
-        description="Labels of at least this value become 1 and others 0, so that every measure can be computed; "
-        "by default they are used as they are.",
+        description="Threshold from which labels become 1; lower labels become 0, so that every measure can be "
+        "computed. By default, labels are used unchanged.",
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:

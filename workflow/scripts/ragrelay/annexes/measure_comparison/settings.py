@@ -10,8 +10,9 @@ class ComparisonSettings(Settings):
 
     declared: str | None = Field(
         None,
-        description="The measure in `grid.measures` that you chose before you saw answers. Then only this measure is "
-        "compared with each other one, which has more power; by default, every pair of measures is compared.",
+        description="Measure in `grid.measures` that you chose before you saw answers. If you set this key, only the "
+        "chosen measure is compared with each of the others, which gives more power; by default, every pair of "
+        "measures is compared.",
     )
 
 

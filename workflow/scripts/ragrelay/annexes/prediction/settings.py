@@ -20,52 +20,55 @@ class PredictionSettings(Settings):
         0.5,
         gt=0,
         le=1,
-        description="Minimum score, as a share of the first result's, of the results that `sigma_share` uses.",
+        description="Minimum score of the results used by `sigma_share`, as a share of the first result's score.",
     )
     feedback_depth: int = Field(
         50,
         ge=2,
-        description="Number of passages from which Clarity and UEF build their word model; at most `context_depth`.",
+        description="Number of passages from which the word models for Clarity and UEF are built; at most "
+        "`context_depth`.",
     )
     vector_depth: int = Field(
         50,
         ge=2,
-        description="Number of top results whose dense vectors A-Ratio, A-Pair-Ratio and perturbed queries use.",
+        description="Number of top results whose dense vectors are used by A-Ratio, A-Pair-Ratio and "
+        "`dense_perturbation`.",
     )
     context_perplexity: bool = Field(
         False,
-        description="Compute each context's likelihood after the query with the answering generator (`engine: "
-        "vllm`). This takes about one pass over each passage and each complete context.",
+        description="Whether to compute each context's likelihood after the query with the generator that answers "
+        "(which needs `engine: vllm`). This takes about one pass over each passage and each whole context.",
     )
     reranker: Nullable[str] = Field(
         None,
-        description="Name of a retriever of kind `rerank` whose model scores every passage in the contexts, for "
+        description="Name of a retriever of kind `rerank` whose model scores every passage in the contexts; used for "
         "`reranker_mean` and `reranker_max`.",
     )
     cross_encoder: Nullable[str] = Field(
         None,
-        description="Name of a retriever of kind `rerank` for `bert_qpp`, whose model is a cross-encoder trained to "
-        "predict a query's retrieval quality from its first passage.",
+        description="Name of a retriever of kind `rerank` whose model is a cross-encoder trained to predict retrieval "
+        "quality from a query and its first passage; used for `bert_qpp`.",
     )
     judge: Nullable[str] = Field(
         None,
-        description="Name of an annotation source in the grid that asks a generator (`llm`, `graded_llm`), for "
-        "`qpp_genre`.",
+        description="Name of an annotation source in the grid that asks a generator (kind `llm` or `graded_llm`); used "
+        "for `qpp_genre`.",
     )
     agreement_scorers: Unique[str] = Field(
         [],
-        description="Scorers from the grid that compare a prompt's answers with each other, for `agreement_<scorer>`.",
+        description="Names of scorers in the grid that compare the answers to a prompt with each other; used for "
+        "`agreement_<scorer>`.",
     )
     passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
         None,
-        description="Parquet file with columns docno and quality (such as QualT5's scores), for "
-        "`passage_quality_mean` and others. `{dataset}` stands for the dataset's name.",
+        description="Parquet file with columns `docno` and `quality` (such as QualT5's scores), used for "
+        "`passage_quality_mean` and related predictors. `{dataset}` stands for the dataset's name.",
     )
     same_meaning: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="Word F1 at or above which two answers count as having the same meaning, for `semantic_entropy`.",
+        description="Word F1 from which two answers count as having the same meaning; used for `semantic_entropy`.",
     )
 
 

@@ -19,7 +19,7 @@ COLUMNS = {
     "prompt_id": PROMPT_ID,
     "seed": SEED,
     "references": REFERENCES,
-    **{side: number(f"score of {what}; empty if it is missing or its query has no references",
+    **{side: number(f"score of {what}; empty if the answer is missing or the query has no references",
                     "the scorer's") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of a scorer's file."""

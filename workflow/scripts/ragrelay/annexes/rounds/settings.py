@@ -13,28 +13,29 @@ class RoundSettings(Settings):
     rounds: int = Field(
         ge=1, le=9, description="Number of rounds for every question; round 1 uses the grid's own context."
     )
-    reference: Name = Field(description="The retriever in `grid.retrievers` that searches in every round.")
+    reference: Name = Field(description="Name of the retriever in `grid.retrievers` that searches in every round.")
     retrievers: Unique[Name] = Field(
         min_length=1,
-        description="The retrievers in `grid.retrievers` whose lists replace the reference retriever's list, in one "
-        "round at a time.",
+        description="Names of the retrievers in `grid.retrievers` whose lists replace the reference retriever's list, "
+        "in one round at a time.",
     )
     next_query: Literal["answer", "ask", "same"] = Field(
         "answer",
-        description="The next round's query: `answer` is the question followed by the last answer, `ask` is the first "
-        "line of the generator's reply to `query_prompt`, and `same` is the question again.",
+        description="Query of the next round: `answer` is the question followed by the last answer, `ask` is the first "
+        "line of the generator's reply to `query_prompt`, and `same` is the unchanged question.",
     )
     query_prompt: Name | None = Field(
         None,
-        description="The template that asks for the next query, given the question and the passages so far; only "
-        "with `next_query: ask`.",
+        description="Name of the template that asks for the next query, given the question and all passages so far; "
+        "only with `next_query: ask`.",
     )
-    k: int = Field(ge=1, description="Passages retrieved in each round; one of `grid.k`.")
+    k: int = Field(ge=1, description="Number of passages retrieved in each round; one of the values in `grid.k`.")
     ordering: str | None = Field(
-        None, description="The ordering of each round's passages; by default the first in `grid.orderings`."
+        None, description="Ordering of the passages from each round; by default, the first in `grid.orderings`."
     )
     measure: str | None = Field(
-        None, description="The measure of each round's new passages; by default the first in `grid.measures`."
+        None,
+        description="Measure computed for the new passages in each round; by default, the first in `grid.measures`.",
     )
 
 

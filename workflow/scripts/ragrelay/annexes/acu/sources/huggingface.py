@@ -11,12 +11,12 @@ from ragrelay.base.settings import Text
 
 
 class Huggingface(ClaimSource):
-    """A data set on the Hugging Face hub with DRUID's columns, read from the hub's Parquet files."""
+    """A data set on the Hugging Face hub that has DRUID's columns and is available as Parquet files."""
 
-    id: Text = Field(description="The data set's hub id, e.g. `copenlu/druid`.")
-    subset: Text = Field("default", description="Its subset.")
-    split: Text = Field("train", description="Its split.")
-    revision: Text = Field("refs/convert/parquet", description="Branch or commit with the Parquet files.")
+    id: Text = Field(description="Id of the data set on the hub, e.g. `copenlu/druid`.")
+    subset: Text = Field("default", description="Subset of the data set.")
+    split: Text = Field("train", description="Split of the data set.")
+    revision: Text = Field("refs/convert/parquet", description="Branch or commit that contains the Parquet files.")
 
     def records(self) -> Records:
         """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the default revision.

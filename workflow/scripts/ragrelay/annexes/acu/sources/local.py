@@ -21,9 +21,9 @@ class Local(ClaimSource):
     )
     rivals: bool = Field(
         False,
-        description="Whether both rival statements in a record become claims (four rows), instead of only the "
-        "statement that the paper uses (two rows): the false statement in `counterfact`, the remembered statement "
-        "in `conflictqa`.",
+        description="Whether to use both rival statements in a record as claims (four rows) instead of only the "
+        "statement used in the paper (two rows), which is the false statement in `counterfact` and the remembered "
+        "statement in `conflictqa`.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -32,14 +32,15 @@ class Judge(Fought):
     best: int = Field(
         3,
         ge=1,
-        description="How many references the judge sees: those with the highest labels, with ties broken by docno.",
+        description="Number of references that the judge sees: those with the highest labels, with ties broken by "
+        "docno.",
     )
     prompt: Name | None = Field(
         None,
         description="Name of a template in `config/judge_prompts/`; by default `pair_answers`, or `pair_answers_alone` "
         "with `references: none`.",
     )
-    prefix: str = Field("", description="Text at the beginning of the reply, before the word.")
+    prefix: str = Field("", description="Text with which the reply must begin, before the word.")
 
     @property
     def template(self) -> str:

@@ -7,8 +7,9 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class Duplicate(OfOwnPassages):
-    """Repeats each passage of the context in turn at the end of the prompt; the effect is P with the copy minus P
-    without it. Relevant passages are compared with judged non-relevant passages of the same query at equal positions.
+    """Repeats each passage of the context in turn at the end of the prompt. The effect is P with the copy minus P
+    without the copy. Relevant passages are compared with passages at the same position for the same query that were
+    judged non-relevant.
     """
 
     effect: ClassVar = (

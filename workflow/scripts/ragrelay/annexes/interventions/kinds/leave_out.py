@@ -7,9 +7,9 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class LeaveOut(OfOwnPassages):
-    """Leaves out each passage of the context in turn; the effect is P with it minus P without it. Relevant passages are
-    compared with judged non-relevant passages of the same query at equal positions, so the effect of merely having one
-    passage less cancels out.
+    """Leaves out each passage of the context in turn. The effect is P with the passage minus P without the passage.
+    Relevant passages are compared with passages at the same position for the same query that were judged non-relevant,
+    so the effect of merely having one passage fewer cancels out.
     """
 
     effect: ClassVar = (

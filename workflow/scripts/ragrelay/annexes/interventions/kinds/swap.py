@@ -24,9 +24,10 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Both passages
-    are new to the context, aren't near copies of its passages, have similar lengths where possible, and are the same
-    at all positions. The effect is the difference in P between the two, so the cost of any exchange cancels out.
+    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Neither
+    passage is in the original context or a near copy of a passage there. The two have similar lengths where possible
+    and are used at every position. The effect is the difference in P between the two changed contexts, so the cost of
+    the exchange itself cancels out.
     """
 
     population: ClassVar = "whose judgements include a relevant and a non-relevant passage outside the top {k}"
@@ -34,12 +35,15 @@ class Swap(Intervention):
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
-        "each", description="Prompt positions at which a passage is replaced; `ends` means the first and the last."
+        "each",
+        description="Positions in the prompt at which a passage is replaced; `ends` means the first and the "
+        "last position.",
     )
     draws: int = Field(
         1,
         ge=1,
-        description="Pairs of passages to draw for each query; a second pair reduces the standard error by about 10%.",
+        description="Number of pairs of passages to draw for each query; a second pair reduces the standard error by "
+        "about 10%.",
     )
 
     def changes(self, given: Given) -> list[Change] | str:

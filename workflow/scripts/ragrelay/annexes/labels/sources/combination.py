@@ -15,7 +15,7 @@ COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_h
 
 
 class Combination(AnnotationSource):
-    """Combined labels from other sources; the qrels' grades are divided by the dataset's highest grade."""
+    """Combines labels from other sources; grades from the qrels are first divided by the dataset's highest grade."""
 
     single = False
 
@@ -24,7 +24,7 @@ class Combination(AnnotationSource):
         description="Names of annotation sources that are not combinations.",
     )
     combine: Literal["mean", "product", "min", "max"] = Field(
-        description="How labels are combined: by their mean, product, minimum or maximum."
+        description="How to combine a passage's labels: as their mean, product, minimum or maximum."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -11,22 +11,22 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 
 
 class Erag(ContinuousSource):
-    """The score of the answer that the generator gives from this passage alone (Salemi and Zamani, SIGIR 2024),
-    averaged over seeds, with the references that P uses.
+    """The label is the score of the answer that the generator gives with this passage as its only context (Salemi and
+    Zamani, SIGIR 2024), averaged over seeds and computed against the same references as P.
     """
 
     needs_single_answers = True
 
     scorer: Name | None = Field(
         None,
-        description="Name of the scorer in the grid whose score is the label; by default the scorer that computes P.",
+        description="Name of the scorer in the grid whose score is the label; by default, the scorer that computes P.",
     )
 
     generator: Name | None = Field(
         None,
-        description="Name of the generator in the grid that answers from one passage at a time; by default the "
-        "generator whose answers P scores. If its answers are read from files, its entry needs the key "
-        "`single_passages`.",
+        description="Name of the generator in the grid that answers from one passage at a time; by default, the "
+        "generator whose answers are scored for P. A generator whose answers are read from files needs the key "
+        "`single_passages` in its entry.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -12,15 +12,15 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class File(Graded):
-    """Labels from a file, assigned by people or by another judge. If the file labels a query, passages of that query
-    without a label in the file have label 0; other queries have no labels.
+    """Labels from a file, assigned by people or by another judge. For a query in the file, passages without a label in
+    the file have label 0. Queries that aren't in the file have no labels.
     """
 
     judge = True
 
     path: DatasetFile = Field(
-        description="The file (`{dataset}` stands for the dataset's name): judgements in TREC format (qid, "
-        "iteration, docno, label), or a Parquet file (`.parquet`) with columns qid, docno, label."
+        description="Path of a file (`{dataset}` stands for the dataset's name) with judgements in TREC format (qid, "
+        "iteration, docno, label), or of a Parquet file (`.parquet`) with columns `qid`, `docno` and `label`."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -16,15 +16,15 @@ GRADES = (0, 1, 2, 3)
 
 class GradedLlm(JudgeSource, Graded):
     """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and UMBRELA (Upadhyay et al.,
-    2024). Its probabilities for the four digits give the label, which is the likeliest grade, and the expected grade,
-    which nDCG uses.
+    2024). The label is the grade whose digit is the most probable; nDCG uses the expected grade, computed from the
+    probabilities of all four digits.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("label", "gain")
 
     prompt: Name = Field(
         "grades",
-        description="Name of a template in `config/prompts/` whose k-shot part asks for the passage's grade.",
+        description="Name of a template in `config/prompts/` whose k-shot part asks for a grade for the passage.",
     )
     prefix: str = Field(
         "",

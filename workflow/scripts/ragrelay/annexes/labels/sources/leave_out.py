@@ -22,8 +22,8 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 class LeaveOut(AnnotationSource):
     """The passage's contribution to P: P with the complete context minus P without the passage, from an intervention of
     kind `leave_out`, averaged over the retrievers whose contexts contain the passage. Labels can be negative: precision
-    is the mean effect, hit ratio the largest, and nDCG counts negative labels as 0. Measures only have values at
-    cutoffs below the labels' `k`, because labels depend on P at that k.
+    is the mean label, hit ratio the largest label, and nDCG counts negative labels as 0. Measures are computed only at
+    cutoffs below the labels' `k`, because the labels are themselves derived from P at `k`.
     """
 
     signed = True
@@ -34,10 +34,10 @@ class LeaveOut(AnnotationSource):
     k: int | None = Field(
         None,
         ge=3,
-        description="Number of passages in the contexts that give the labels; by default the intervention's largest k.",
+        description="Number of passages in the contexts behind the labels; by default, the intervention's largest k.",
     )
     threshold: float | None = Field(
-        None, description="Effects of at least this value become 1 and others 0; by default they are used as they are."
+        None, description="Threshold from which labels become 1, not 0; by default, labels are used unchanged."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -9,14 +9,14 @@ from ragrelay.base.settings import Text
 
 
 class Llm(JudgeSource, ContinuousSource):
-    """A generator that is asked whether the passage is relevant. The label is its probability of yes as the reply's
-    first token, divided by its probability of yes or no.
+    """A generator that is asked whether the passage is relevant. The label is the probability that the reply's
+    first token is yes, divided by the probability that it is yes or no.
     """
 
     yes_word: Text = Field(
-        "yes", description="The word for *relevant*; ragrelay uses its first token, with and without a leading space."
+        "yes", description="Word for *relevant*. Its first token is used, with and without a leading space."
     )
-    no_word: Text = Field("no", description="The word for *not relevant*.")
+    no_word: Text = Field("no", description="Word for *not relevant*.")
 
     def words(self) -> list[str]:
         """Return the words for yes and no."""

@@ -12,14 +12,14 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class Provenance(AnnotationSource):
-    """1 for each passage from a page that a file names as provenance of the query's answer, otherwise 0 (KILT, Petroni
+    """Label 1 for passages from pages that a file names as provenance of the query's answer, otherwise 0 (KILT, Petroni
     et al., NAACL 2021). Passages need titles, from a catalogued corpus or from `title` in `passages.jsonl`.
     """
 
     path: DatasetFile = Field(
-        description="The file (`{dataset}` stands for the dataset's name): KILT's JSON lines (id, input, output with "
-        "provenance and title). A record belongs to the query with the same id or, if there is none, to the query with "
-        "the same text."
+        description="Path of the file; `{dataset}` stands for the dataset's name. The file contains JSON lines in "
+        "KILT's format (id, input, output with provenance and title). A record belongs to the query with the same id "
+        "or, if there is none, to the query with the same text."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

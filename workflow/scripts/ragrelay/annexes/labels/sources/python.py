@@ -10,12 +10,12 @@ from ragrelay.base.user_functions import PairFunction
 
 
 class Python(ContinuousSource, PairFunction):
-    """Your function that labels a passage."""
+    """Labels passages with your own function."""
 
     results = "labels"
     function: Function = Field(
-        description="`module:function`, in a file in the working folder or an installed module. The function gets the "
-        "texts of a query and a passage, and the `options`, and returns a number from 0 to 1."
+        description="The function, as `module:function`, from a file in the working folder or from an installed "
+        "module. It gets the texts of a query and a passage, and the `options`, and returns a number from 0 to 1."
     )
 
     def labels(self, data: SourceData) -> pl.DataFrame:
