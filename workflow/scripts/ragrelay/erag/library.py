@@ -91,15 +91,15 @@ def evaluate(
         texts: Passage texts, keyed by docno.
         generate: Answers (query text, passage text) pairs.
         score: Scores (qid, answer) pairs, from 0 to 1.
-        measures: Names of measures.
-        ks: Cutoffs.
+        measures: Names of the measures to compute from the labels.
+        ks: The cutoffs of the measures.
         depth: The last rank to label; None labels all.
 
     Returns:
         The labels, each query's values, and their means.
 
     Raises:
-        InputError: As label_passages does.
+        InputError: In the same cases as label_passages.
     """
     labels = label_passages(run, queries, texts, generate, score, depth)
     values = measure_labels(labels, labels, measures, ks)

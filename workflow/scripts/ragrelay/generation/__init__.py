@@ -1,1 +1,1 @@
-"""Generate answers: the answer store, the engines that fill it, and the views that read it."""
+"""Generate answers with engines, store them, and write each cell's answers to a file."""

@@ -42,9 +42,9 @@ Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read ``columns`` of cells' files, such as answers, into a table with retriever, ordering and k from their paths.
+    """Read ``columns`` of all ``files`` into one table, with retriever, ordering and k taken from each file's path.
 
-    ``optional`` names more columns to read (keys of COLUMNS), which are null where a file lacks them.
+    ``optional`` names further columns to read (keys of COLUMNS); they are null where a file lacks them.
     """
     frames = []
     for key, path in files.keyed:
@@ -61,7 +61,7 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Average each query's answer tokens over a cell's seeds: retriever, qid, tokens (null if unknown)."""
+    """Average each query's number of answer tokens over seeds; columns retriever, qid, tokens (null if unknown)."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
@@ -87,8 +87,7 @@ def view_answers(
     aren't optional; those of THOUGHT follow if ``thinking`` has marks that separate thoughts from answers (see
     without_thinking), or if the store has thoughts. Returns counts (what, count, of): missing (null) answers by reason,
     dropped passages, answers with an unknown number of prompt tokens, cut thoughts and unclosed thoughts. If the store
-    lacks an answer, raises InputError before anything is written; ``receipts`` of the jobs that generated the answers
-    may give the reason.
+    lacks an answer, raises InputError before anything is written; the jobs' ``receipts`` may give the reason.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -124,7 +123,7 @@ def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
-    """Raise InputError if one of the prompts ``lacking`` (prompt_id) was left out by the jobs of ``receipts``."""
+    """Raise InputError if ``receipts`` show that a job left out one of the prompts ``lacking`` (prompt_id)."""
     refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
@@ -134,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the prompts that jobs left out because they exceed the window: parts of the error, keyed by prompt_id."""
+    """Return the parts of the error for each prompt that a job left out as too long, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

@@ -65,13 +65,14 @@ MESSAGE = 300
 class EndpointEngine:
     """A client for the endpoint in a generator's definition.
 
-    The addresses are those in ``base_url``, or otherwise in the environment's OPENAI_BASE_URL. Each request goes to the
-    least busy address; if that one fails or is busy, the request goes to another. A key is sent only if ``api_key_env``
-    names the environment variable that holds it. The key is never logged, and a reply that contains it is never stored.
-    All replies must come from the model named in the first reply, because replicas may serve different models. If the
-    definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the job would get them. Otherwise
-    they are sent as text, to completions or chat completions (``chat``), and the server tokenises them. Redirects
-    aren't followed, so prompts and key only go to the configured addresses. Raises InputError for a bad address or key.
+    The client's addresses come from ``base_url`` or, without it, from the environment variable OPENAI_BASE_URL. Each
+    request goes to the least busy address; if that one fails or is busy, the request goes to another. An API key is
+    sent only if ``api_key_env`` names the environment variable that holds it. The API key is never logged, and a reply
+    that contains the API key is never stored. All replies must come from the model named in the first reply, because
+    replicas may serve different models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly
+    as vLLM in the job would get them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the
+    server tokenises them. Redirects aren't followed, so prompts and key only go to the configured addresses. Raises
+    InputError for a bad address or key.
     """
 
     name = "openai"
@@ -116,10 +117,10 @@ class EndpointEngine:
         """Yield a row for each reply as it arrives; at most ``concurrency`` requests are open per address.
 
         ``form`` builds the requests' keys and the rows. Until the first answer, requests are sent one at a time, so
-        that an endpoint that rejects a key does so only once. No row is yielded before every address has replied, in
-        case they serve different models. Raises InputError if the endpoint refuses a request, doesn't read a complete
-        prompt, cuts an answer short (check_whole), replies from a different model, or is still busy, silent or
-        unreachable, or still returns no completion, after all retries. All finished rows are yielded first.
+        that an endpoint that rejects a request key rejects only one request. No row is yielded before every address has
+        replied, because they may serve different models. Raises InputError if the endpoint refuses a request, doesn't
+        read a complete prompt, cuts an answer short (check_whole), replies from a different model, or is still busy,
+        silent or unreachable, or still returns no completion, after all retries. Finished rows are yielded first.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -312,7 +313,7 @@ class EndpointEngine:
         return printable(self._sent.hidden(" ".join(request_failure(error).split())))[:MESSAGE]
 
     def as_chat(self, request: Request) -> bool:
-        """Return whether ``request`` goes to the chat completions, where the server tokenises the text."""
+        """Return whether ``request`` is sent as a chat completion, whose text the server tokenises."""
         return self.generator.get("chat", False) and not request.token_ids
 
     def _body(self, request: Request) -> dict[str, object]:
@@ -391,14 +392,14 @@ def _pause(state: tenacity.RetryCallState) -> float:
 class Form(NamedTuple):
     """How to build requests and read replies: ``body`` returns a request's keys other than model and prompt.
 
-    ``row`` builds the store's row, given the endpoint's name for messages, the request and the reply. It raises
-    InputError for a reply that must not be stored; all requests then end.
+    ``row`` builds the store's row, given the endpoint's name for messages, the request and the reply. ``row`` raises
+    InputError for a reply that must not be stored; this ends all requests.
     """
 
     body: Callable[[Any], dict[str, Any]]
     row: Callable[[str, Any, Reply[Any]], Any]
     thinks: bool = False
-    """Whether to request a thought first, if thoughts are separate requests."""
+    """Whether to request the thought before the answer, if the generator's thoughts are separate requests."""
     may_miss: bool = False
     """Whether a prompt that the endpoint refuses gets a row without an answer instead of an error."""
 

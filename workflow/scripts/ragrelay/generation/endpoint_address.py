@@ -15,9 +15,9 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
-    """Return the addresses in ``base_url``, or else those in the environment variable, separated by whitespace.
+    """Return the addresses in ``base_url`` or, without it, those listed in the environment variable OPENAI_BASE_URL.
 
-    Raises InputError if both are missing, or if the variable contains anything but URLs.
+    Raises InputError if both are missing, or if the variable contains anything but URLs separated by whitespace.
     """
     if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
@@ -31,7 +31,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the address that counts for the fingerprint: the first in ``base_url``, so more can be added later."""
+    """Return the address in the fingerprint: the first in ``base_url``, so that you can add further addresses later."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 
@@ -52,9 +52,8 @@ class Servers:
     def one(self, last: bool = False) -> Iterator[str]:
         """Yield the address for a request: among those that aren't resting, the one with the fewest open requests.
 
-        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. ``last``: the
-        request has no retry left, so addresses that failed and have never replied are avoided if any address has
-        replied.
+        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. ``last``:
+        whether the request has no retry left; addresses that failed and never replied are then avoided, if possible.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -93,7 +92,7 @@ class Servers:
             return first
 
     def shares(self) -> dict[str, int]:
-        """Return each address's number of replies if one has failed while another was available, else nothing."""
+        """Return each address's number of replies; empty unless an address failed while another was available."""
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
@@ -108,9 +107,9 @@ class Servers:
 
 
 def endpoint_key(definition: GeneratorEntry) -> str | None:
-    """Return the endpoint's key from the environment; None if the definition names no variable.
+    """Return the endpoint's API key from the environment; None if the definition names no variable.
 
-    Raises InputError if the variable isn't set, or if its value can't be sent, for example because it has a line break.
+    Raises InputError if the variable isn't set, or if the key can't be sent, for example because of a line break.
     """
     variable = definition.get("api_key_env")
     if variable is None:

@@ -23,9 +23,9 @@ FIRST = 4000
 WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", "max_tokens", "None")
 """Finish reasons for which an empty text counts as an answer; for any other, the answer is missing."""
 REFUSALS = (400, 403, 413, 422)
-"""HTTP statuses that endpoints return when they refuse a request's key or prompt."""
+"""HTTP statuses that endpoints return when they refuse a request's keys or its prompt."""
 FILTERED, TOO_LONG, REFUSED = "content_filter", "too long", "refused"
-"""The finish_reasons of answers that are missing because the endpoint refused the prompt; the last is the default."""
+"""The finish_reasons of answers that are missing because the endpoint refused the prompt; REFUSED is the default."""
 _SAYS = {
     TOO_LONG: r"context.?(length|window|size)|(prompt|input|text)\w*\W.{0,60}\b(long|large|length|tokens?)\b",
     FILTERED: r"content.?(filter|management|polic|safety|exists)|moderation|flagged|guardrail|inappropriate|inspection"
@@ -39,7 +39,7 @@ _OF_ACCOUNT = re.compile(
 )
 """Matches refusals that concern the sender's account rather than the prompt."""
 NO_CHOICES = "no choices"
-"""The problem of a reply without choices, which content filters send with status 200."""
+"""The error text for a reply without choices, which content filters send with status 200."""
 NO_TEXT = "no text"
 """The finish_reason of a null answer if the reply gives no other reason."""
 
@@ -53,7 +53,7 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A ``response`` with status 200 that isn't a completion. Repeating the request may help."""
+    """Raised for a ``response`` with status 200 that isn't a completion. Repeating the request may help."""
 
     def __init__(self, problem: str, response: Any) -> None:
         super().__init__(problem)
@@ -176,7 +176,7 @@ class Reply(_Part, Generic[AnyChoice]):
 
     @property
     def counts(self) -> _Usage:
-        """The token counts; each may be unknown."""
+        """The reply's token counts; each may be unknown."""
         return self.usage or _Usage()
 
     def candidates(self) -> list[tuple[str, float]]:
@@ -240,7 +240,7 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, o
 def refused_prompt(error: Exception) -> str | None:
     """Return the finish_reason if ``error`` means that the endpoint refuses the prompt; None for any other error.
 
-    REFUSED can also mean a refused key: it is about the prompt only if the address has answered others.
+    REFUSED may be due to a request key: it concerns the prompt only if the address has answered others.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -282,7 +282,7 @@ def reply_thought(
 
 
 def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
-    """Return the request for the answer; it continues the thought's token ids or, if unknown, its text."""
+    """Return the request for the answer, whose prompt ends with the thought's token ids or, if unknown, its text."""
     thought = reply.thought
     if thought.end == NO_END:
         return dataclasses.replace(request, begun="")
@@ -302,7 +302,7 @@ def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, obje
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if a thought exceeds ``budget``, or was cut before it. Unknown token counts are accepted."""
+    """Raise InputError if a thought exceeds ``budget`` or was cut before reaching it; accept unknown token counts."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"

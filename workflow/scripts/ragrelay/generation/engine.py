@@ -1,4 +1,4 @@
-"""Run vLLM's step loop in this process. Unlike calls with chunks of requests, it keeps the batch full."""
+"""Run vLLM's step loop in this process, which keeps the batch full, unlike calls with chunks of requests."""
 
 import copy
 import os
@@ -29,8 +29,8 @@ from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 Asked = TypeVar("Asked")
 
 BATCH_INVARIANT_FROM = (8, 0)
-"""Lowest compute capability of NVIDIA GPUs for vLLM's batch invariance. vLLM 0.32.0 doesn't check it, but has kernels
-for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
+"""Lowest compute capability of NVIDIA GPUs for vLLM's batch invariance. vLLM 0.32.0 doesn't check the GPU, but has
+kernels for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
 OPTIONAL = (
     "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
@@ -93,10 +93,10 @@ class VllmEngine:
         deque(self.finished(asked), maxlen=0)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish.
+        """Yield one row of the answer store per request, as requests finish.
 
         Each request has its own seed, so that an answer's sampling doesn't depend on the rest of the batch. In
-        bfloat16, its arithmetic still depends on the batch size.
+        bfloat16, the arithmetic still depends on the batch size.
         """
         if self._thinks:
             yield from self._answers_after_thoughts(requests, self._thinks)
@@ -145,7 +145,7 @@ class VllmEngine:
         return method(self, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "VllmEngine":
-        """Return an engine that shares this one's model but has another definition's decoding."""
+        """Return an engine that uses this engine's loaded model with the decoding parameters of ``generator``."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
         return other
@@ -155,11 +155,11 @@ class VllmEngine:
         asked: Iterator[tuple[Asked, Sequence[int], object]],
         follow: Callable[[Asked, object], tuple[Asked, Sequence[int], object] | None] = lambda item, output: None,
     ) -> Iterator[tuple[Asked, Any]]:
-        """Run the requests ``asked``, and yield each item and its output as they finish.
+        """Run the requests ``asked``, and yield each request's item and output as soon as it finishes.
 
-        A request is an item, its prompt's token ids and SamplingParams. If ``follow`` returns another request for an
-        item and its output, that request runs before the item is yielded. Up to twice as many requests as the batch
-        holds wait inside the engine.
+        A request consists of an item (any object), a prompt's token ids and SamplingParams. If ``follow`` returns
+        another request for an item and its output, that request runs before the item is yielded. Up to twice as many
+        requests as the batch holds wait inside the engine.
         """
         from vllm.inputs import TokensPrompt
 
@@ -223,7 +223,7 @@ class VllmEngine:
 
 
 def check_end(output: Any) -> None:
-    """Raise InputError if a request failed inside vLLM; whatever text it has is not an answer."""
+    """Raise InputError if a request failed inside vLLM, because the text of its output then isn't an answer."""
     reason = str(output.outputs[0].finish_reason)
     if reason in GIVEN_UP:
         found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"

@@ -1,6 +1,6 @@
 """Run several vLLM engines side by side in one job, each in a separate process on separate GPUs.
 
-This is for clusters that only allocate complete nodes, and for models that need fewer GPUs than a node has.
+A pool is useful on clusters that only allocate complete nodes, for models that need fewer GPUs than a node has.
 """
 
 import os
@@ -24,7 +24,7 @@ from ragrelay.generation.generator import Method, Request
 from ragrelay.generation.token_progress import PROGRESS
 
 CHUNK = 32
-"""Number of requests sent to an engine at a time. They are consecutive, because neighbours share prefixes."""
+"""Number of requests sent to an engine at a time. Consecutive requests go together, because they share prefixes."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
 ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
@@ -53,17 +53,17 @@ class EnginePool:
         self.settings: dict[str, str] = {**settings, "engines": str(count)}
 
     def answers(self, requests: Iterator[Request]) -> Rows:
-        """Yield one store row per request, as they finish."""
+        """Yield one row of the answer store per request, as requests finish."""
         return self.run(VllmEngine.answers, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "EnginePool":
-        """Return a pool that shares these engines' model but has another definition's decoding."""
+        """Return a pool that uses these engines' loaded model with the decoding parameters of ``generator``."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)
         return other
 
     def run(self, method: Method, requests: Iterator[Any]) -> Rows:
-        """Split ``requests`` between the engines; yield the rows that ``method`` produces with each, as they finish.
+        """Split ``requests`` between the engines, and yield the rows that ``method`` produces with each engine.
 
         The next requests go to the engine with the least work left. Each process holds at most three batches of
         requests, two of them inside the engine.
@@ -100,7 +100,7 @@ class EnginePool:
 def visible_devices(count: int, size: int, given: str | None) -> list[str]:
     """Assign GPUs from CUDA_VISIBLE_DEVICES (``given``) to ``count`` engines with ``size`` GPUs each.
 
-    Returns each engine's list for that variable. Raises InputError if it names too few GPUs.
+    Returns the value of CUDA_VISIBLE_DEVICES for each engine. Raises InputError if ``given`` names too few GPUs.
     """
     named = [str(number) for number in range(count * size)] if not given else given.split(",")
     if len(named) < count * size:

@@ -1,7 +1,7 @@
 """Count the GPU-hours and tokens of all jobs with an engine, including failed attempts and killed jobs.
 
-The hours cover a job's script, including its imports, but not the seconds that SLURM and Snakemake take before it
-starts. While it runs, each process of a job updates its own file next to the job's log. Nothing deletes these files.
+The hours cover a job's script, including its imports, but not the seconds that SLURM and Snakemake take before the
+script starts. Each process of a running job updates a file next to the job's log; these files stay.
 """
 
 import json
@@ -22,7 +22,7 @@ from ragrelay.base.io.json_values import FAULTS
 log = logging.getLogger(__name__)
 
 RENEWED_EVERY = 30.0
-"""Seconds between updates; the last seconds of a killed job aren't counted."""
+"""Seconds between updates of a job's file; a killed job's time since the last update isn't counted."""
 UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
 """The units counted, as in the key `budget`; tokens are prompt tokens plus answer tokens."""
 
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Count what a job that holds ``gpus`` uses inside this context, in a file next to its log."""
+    """Count the GPU-hours and tokens that a job with ``gpus`` GPUs uses in this context; write them next to its log."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)
@@ -78,7 +78,7 @@ def add_tokens(number: int) -> None:
 
 
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
-    """Sum what each rule's jobs have used so far, in UNITS. ``logs`` is the folder with the study's logs."""
+    """Sum the GPU-hours and tokens that each rule's jobs have used so far; ``logs`` is the study's log folder."""
     sums: dict[str, dict[str, float]] = {}
     for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
@@ -93,6 +93,6 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
 
 
 def used_in_all(logs: Path) -> dict[str, float]:
-    """Sum what all of a study's jobs have used so far, in UNITS."""
+    """Sum the GPU-hours and tokens that all of a study's jobs have used so far."""
     by_rule = used_by_rule(logs).values()
     return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

@@ -22,10 +22,10 @@ def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: 
     """Return 16 hex digits that change with everything that affects an answer's text.
 
     Models, adapters and tokenizers are identified by a hash of their files (local folder) or by id and revision (hub),
-    so answers stay valid if a folder moves. The engine decides which keys count. The prompt template doesn't, because
-    prompts are part of an answer's key. ``thinking`` counts if thoughts are separate requests
+    so answers stay valid if a folder moves. The engine decides which keys count. The prompt template doesn't count,
+    because prompts are part of an answer's key. ``thinking`` counts if thoughts are separate requests
     (GeneratorKind.thought_budget). If earlier versions gave the same answers another fingerprint
-    (GeneratorKind.earlier), their parts in ``cache_dir`` are linked into the current stores.
+    (GeneratorKind.earlier), the parts that those versions wrote to ``cache_dir`` are linked into the current stores.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
@@ -44,8 +44,8 @@ def checked_start(
 ) -> Started:
     """Call ``start``, and check before and afterwards that the model's files still have the ``expected`` fingerprint.
 
-    Raises InputError if they don't: otherwise, two models' answers would share a fingerprint after a change during a
-    study. File hashes are cached, so the check only compares sizes and modification times.
+    Raises InputError if the files have another one. Otherwise, if a model changed during a study, the answers of two
+    models would share a fingerprint. File hashes are cached, so the check only compares sizes and modification times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

@@ -19,7 +19,7 @@ from ragrelay.prompting.templates import Template
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
-"""Decoding keys that were added later; at their defaults, they have no effect."""
+"""Decoding keys that ragrelay's first versions lacked; at their defaults, the keys have no effect."""
 NEUTRAL: Mapping[str, float] = {
     "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "min_tokens": 0,
@@ -37,7 +37,7 @@ DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 class Request:
     """One answer to generate. ``token_ids`` is the prompt as the engine receives it.
 
-    It is empty for an endpoint without a known tokenizer, which receives the texts ``prompt`` and ``system``.
+    ``token_ids`` is empty for an endpoint without a known tokenizer, which receives ``prompt`` and ``system`` as text.
     """
 
     prompt_id: str
@@ -49,7 +49,7 @@ class Request:
     begun: str = ""
     """The start mark of a thought that the prompt begins; the stored thought starts with it."""
     said: str = ""
-    """The beginning of the answer, already part of the prompt: text that follows the end mark within its last token."""
+    """The answer's beginning, which the prompt already contains: text after a thought's end mark in the same token."""
     budget: int = 0
     """Maximum tokens in the thought before the answer; 0 means the generator's own limit."""
 
@@ -69,7 +69,7 @@ Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
 
 
 class Maker(Protocol):
-    """What a part's metadata records about the engine that generated its rows."""
+    """What a store records, in a part's metadata, about the engine that generated the part's rows."""
 
     name: str
     version: str
@@ -82,17 +82,17 @@ class Engine(Maker, Protocol):
     """The interface of a job's engine."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish."""
+        """Yield one row of the answer store per request, as requests finish."""
 
 
 class EngineInJob(Engine, Protocol):
     """The interface of an engine that can also score texts: one VllmEngine or several side by side."""
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
-        """Yield the rows that ``method`` produces with a VllmEngine for ``requests`` or its share of them."""
+        """Yield the rows that ``method`` produces for ``requests``, which several VllmEngines may divide."""
 
     def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
-        """Return an engine that shares this one's model but has another definition's decoding."""
+        """Return an engine that uses this engine's loaded model with the decoding parameters of ``generator``."""
 
 
 class GeneratorKind(Kind):
@@ -354,7 +354,7 @@ def is_asked(definition: GeneratorEntry) -> bool:
 
 
 def may_miss_answers(definition: GeneratorEntry) -> bool:
-    """Return whether answers may be missing: absent from a file, refused, or after a thought that didn't end."""
+    """Return whether answers may be missing: absent from a file, refused, or preceded by a thought that didn't end."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
@@ -367,8 +367,7 @@ def check_generator(
 ) -> None:
     """Raise InputError for a generator that can't work. ``given`` is its entry without defaults.
 
-    ``place``: the beginning of messages, with the entry's key and an open quotation mark. ``template``: None for
-    imported answers.
+    ``place`` begins messages: the entry's key with an open quotation mark. ``template``: None for imported answers.
     """
     if template is not None:
         _check_prompting(place, definition, template)
@@ -384,8 +383,8 @@ def check_judge(
 ) -> None:
     """Raise InputError if the generator ``name`` can't return word probabilities for prompts from ``template``.
 
-    ``begins``: the text that its replies must begin with. ``writes``: whether it also writes texts in a fixed form,
-    which only an engine that scores texts can do.
+    ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge also writes texts in a
+    fixed form, which only an engine that scores texts can do.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -438,7 +437,7 @@ def _check_able(ability: str, place: str, definition: GeneratorEntry, found: str
 
 
 def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
-    """Raise InputError if a reply can't be made to begin with ``begins``, as in a chat that is sent as text."""
+    """Raise InputError if the generator's replies can't be made to begin with ``begins``, as in a chat sent as text."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
         found = f"a chat endpoint, which can't prefill the reply with {begins!r}"
@@ -450,8 +449,8 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError for a generator that thinks, if words would be read from its thought instead of its answer.
 
-    Words are read at the beginning of a reply, where the thought is. ``other``: what else the message suggests to
-    replace.
+    Words are read at the beginning of a reply, where the thought is. ``other``: a noun for the message, which suggests
+    another one.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

@@ -50,7 +50,7 @@ NO_MEMORY = re.compile(
 """Matches vLLM's and torch's errors about too little memory. Names of keys and weights may contain "memory" too."""
 ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
 UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
-"""What to expect of an engine in a separate process, whose error arrives without its cause."""
+"""What a message says was expected if an engine in a separate process fails: its error arrives without the cause."""
 
 Started = TypeVar("Started")
 
@@ -74,9 +74,9 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that it doesn't stop other retrievers; if every retriever has one, InputError is raised before the engine
-    starts. With ``leaves_out`` and over_window: truncate, it is never raised, because the jobs that read the answers
-    count prompts without one. Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds,
-    engine, the counts of count_makers, and tokens.
+    starts. With ``leaves_out`` and over_window: truncate, that error is never raised, because the jobs that read the
+    answers count prompts without an answer. Returns the receipt: asked, cached, made, over_window (prompt_id → error),
+    seconds, engine, the counts of count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -109,7 +109,7 @@ def generate_answers(
 
 
 def expect_model(engine: Maker, store: PartStore) -> None:
-    """Make an endpoint's engine expect the model that the latest part of ``store`` with a model's name records."""
+    """Make an endpoint's engine expect the model named in the latest part of ``store`` that names one."""
     if engine.device == ENDPOINT:
         looks = (store.parts(latest=number) for number in (1, 0))  # read all parts only if the latest names none
         named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
@@ -120,8 +120,8 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, but hold back rows of refused prompts until the first answer (unless ``answered``).
 
-    If all prompts are refused, or MOST_REFUSED before the first answer, raises the first refusal. Raises InputError for
-    an answer that contains a thought (check_shown).
+    If all prompts are refused, or if MOST_REFUSED are refused before the first answer, raises the first refusal. Raises
+    InputError for an answer that contains a thought (check_shown).
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]
@@ -201,10 +201,10 @@ def keep(
     """Append an engine's ``rows`` to ``store`` in parts: one about every ``flush_seconds``, and one at the end.
 
     Each part's metadata has the sums of the columns ``totals``. The first part's also has ``start_seconds``, from the
-    job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
-    ``tokens`` or, without them, ``number`` of ``unit`` (a plural). Returns the number ``made``, all sums, and
-    generate_seconds. A sum with an unknown term is None, and omitted from the metadata. Raises InputError for a row
-    with a log-probability above 0, after storing the rows before it.
+    job's first look at the store until the engine was ready, including imports and tokenisation. Progress is reported
+    in ``tokens`` or, if that is None, as rows out of ``number``, which are called ``unit`` (a plural). Returns the
+    number ``made``, all sums, and generate_seconds. A sum with an unknown term is None, and omitted from the metadata.
+    Raises InputError for a row with a log-probability above 0, after storing the rows before it.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -245,10 +245,10 @@ def keep(
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
-    """Count the keys ``asked`` by what generated them: ``engines`` (engine, version and device) and ``settings``.
+    """Count the keys ``asked`` by the engines (name, version, device) and the settings that generated their rows.
 
-    ``settings`` has counts by setting and value (see Maker), without parts that don't record the setting; a part with
-    several values counts for each. ``first_made``: when the first part with one of the keys was written (UTC, ISO
+    ``settings`` has counts by setting and value (see Maker); parts that don't record a setting are ignored, and a part
+    with several values counts for each. ``first_made``: the time of the first part with one of the keys (UTC, ISO
     8601).
     """
     written = []
@@ -273,7 +273,8 @@ def memory() -> dict[str, str]:
     """Return ``peak_memory_mib``: the sum of the peak memory of this process and of its running child processes.
 
     If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the first GPU's memory that all
-    processes use now. vLLM reserves ``gpu_memory_utilization`` of it at its start, even if the prompts need less.
+    processes together use now. vLLM reserves the share ``gpu_memory_utilization`` at its start, even if the prompts
+    need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}

@@ -21,7 +21,7 @@ class Record(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """A rule: a regular expression for its logs, and its outputs with wildcards in braces."""
+    """A rule's logs (a regular expression for their paths) and outputs (path patterns with wildcards in braces)."""
 
     log: str
     outputs: Sequence[str]

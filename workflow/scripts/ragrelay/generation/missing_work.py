@@ -1,7 +1,7 @@
-"""Count the keys that a job would compute, in a small job before it, so that the job only requests a GPU if needed.
+"""Count the keys that a job would compute in a small job that runs first, so that GPUs are requested only if needed.
 
-The count is written to a temporary file, which is an input of the job (``missing``) and determines the job's resources.
-The counting is done by the job's own code, which runs until the engine would start.
+The small job writes the count to a temporary file, which is the main job's input ``missing`` and determines the main
+job's resources. To count, the small job runs the main job's code up to the point where the engine would start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,8 +38,8 @@ def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
     """Return a count file's content: how many keys ``job`` would compute. ``job`` must start its engine with no_engine.
 
-    ``number`` counts them if the error doesn't. A request that is impossible needs no engine: the job itself will end
-    with that error.
+    ``number`` counts the keys if NoEngineError doesn't. After a RequestError the count is 0: the main job will end with
+    the same error before it needs an engine.
     """
     try:
         job()
@@ -73,9 +73,9 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Return a count file's content for ``ask_parts`` of questions.parts, which receives the other arguments.
+    """Return a count file's content: how many keys ``ask_parts`` (of questions.parts) would compute.
 
-    If a part's requests depend on missing replies, only its first ones are counted.
+    If some requests of a part depend on replies that are missing, only the part's first requests are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]

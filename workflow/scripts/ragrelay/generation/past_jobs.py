@@ -34,17 +34,17 @@ class Speed:
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return the seconds that these tokens take, if the prefix cache serves none of them."""
+        """Return the seconds that the tokens take if none of them come from the prefix cache."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the total speed of ``engines`` side by side, each with this speed."""
+        """Return the combined speed of several ``engines`` that run side by side, each with this speed."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Estimates of tokens, time and bytes, with a description of where they come from."""
+    """Estimates of tokens, time and bytes, and descriptions of where the estimates come from."""
 
     answer_tokens: float
     """Mean tokens per answer."""
@@ -58,7 +58,7 @@ class Pace:
     prompts_counted: bool = True
     """Whether a tokenizer counts the prompts' tokens; otherwise they are estimated from characters."""
     speed: Speed | None = None
-    """None if unknown."""
+    """The engine's seconds per token; None if unknown."""
     start_seconds: float = 0.0
     """Seconds that an engine takes to start; 0 if no part records it."""
     engines: int = 1
@@ -92,7 +92,7 @@ def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
-    """Measure the speed on the latest parts of ``store``; None if no part records its time."""
+    """Measure the speed on the latest parts of ``store``; None if no part records its seconds."""
     return fitted(_priced(store, Timed.latest(store, store.parts(latest=TIMED_PARTS))))
 
 
@@ -105,14 +105,14 @@ def prompt_speed(store: PartStore) -> Speed | None:
 
 @dataclass(frozen=True)
 class Timed:
-    """The metadata, by path, of those latest parts that were computed on the same device as the last one."""
+    """Metadata of a store's latest parts, keyed by path; all were computed on the device of the last part."""
 
     device: str | None
     parts: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
-        """Read the metadata of the last TIMED_PARTS of ``parts``, and keep those with a time."""
+        """Read the metadata of the last TIMED_PARTS of ``parts``; leave out parts that don't record their seconds."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
         device = next((metadata.get("device") for metadata in reversed(described.values())), None)
         kept = {
@@ -138,8 +138,8 @@ class Timed:
 def fitted(parts: pl.DataFrame) -> Speed | None:
     """Fit a Speed to ``parts`` (PRICED, seconds) by non-negative least squares; None without parts.
 
-    If the parts can't separate the two values, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt
-    tokens.
+    If the parts don't determine the two values separately, one answer token is assumed to take as long as
+    PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None

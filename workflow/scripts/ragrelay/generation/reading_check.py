@@ -1,9 +1,9 @@
-"""Check that a converted model can read English when it first starts, because a wrong conversion gives no error.
+"""Check on its first start that a converted model can read English, because a wrong conversion raises no error.
 
-One text contains a page twice. A working model finds the first copy plausible and knows the second by heart. Perplexity
-of the first and second copy, measured with SmolLM2-135M-Instruct (Q4_1): unchanged 20 and 1.1; layers shuffled
-1,000,000 and 1,000,000; query and key exchanged 2,000 and 1,900; values reversed 16,000 and 16,000; gate and up
-exchanged, or 1 added to every norm, above 700,000 and 1,000,000; rows of query and key in the order before or after
+The check's text contains one page twice. A working model finds the first copy plausible and knows the second by heart.
+Perplexity of the first and second copy, measured with SmolLM2-135M-Instruct (Q4_1): unchanged 20 and 1.1; layers
+shuffled 1,000,000 and 1,000,000; query and key exchanged 2,000 and 1,900; values reversed 16,000 and 16,000; gate and
+up exchanged, or 1 added to every norm, above 700,000 and 1,000,000; rows of query and key in the order before or after
 llama.cpp's permutation 100 and 130 to 180; rotations four times as fast 260 and 490; embeddings shifted by one token
 12,000 and 1.9. The check does not detect two exchanged neighbouring layers (25 and 1.1), one layer of random queries
 (22 and 1.1) or rotations with base 10,000 instead of 100,000 (23 and 1.1).
@@ -28,7 +28,7 @@ READ = "reading.json"
 MOST = (1000.0, 10.0)
 """The highest allowed perplexities of the first and second copy."""
 SHORTEST = 64
-"""Minimum number of tokens in a copy, which a small window shortens."""
+"""Minimum number of tokens in a copy; a small window shortens the copies."""
 PAGE = """\
 The bridge over the river was built in 1890. It is made of stone, and it carries the road from the old town to \
 the railway station. In spring, when the snow in the mountains melts, the water rises so high that it almost \
@@ -49,7 +49,7 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
     """Raise InputError if a converted model can't read PAGE; if it can, record that in its folder.
 
     ``window``: the engine's window in tokens; if two pages don't fit, only the page's beginning is read. ``finished``:
-    the engine's method.
+    the engine's method ``finished``, which runs requests.
     """
     folder = Path(generator[KEY]["path"])  # type: ignore[literal-required]
     if (folder / READ).is_file():

@@ -35,13 +35,13 @@ KEYS = {"qid": pl.String, "prompt_id": pl.String, "size": pl.Int64}
 TEXT_BYTES = 64 << 20
 """Bytes of prompts to hold in memory at a time."""
 TRUNCATE = "truncate"
-"""The value of ``over_window`` with which a prompt that exceeds the window isn't an error."""
+"""The value of ``over_window`` that lets ragrelay shorten prompts that exceed the window instead of failing."""
 SPARE_TOKENS = 64
-"""Allowance for tokens that come on top of text and chat template: a system message's marks, a leading space."""
+"""Allowance for tokens in addition to text and chat template: a system message's marks, a leading space."""
 
 
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
-    """Return the distinct (prompt_id, seed) in prompt files (``prompts``, keyed by retriever), in the order of work.
+    """Return the distinct (prompt_id, seed) in prompt files (``prompts``, keyed by retriever), in processing order.
 
     Every prompt is combined with each of ``seeds``; in files with a column ``seed``, only with the seed in its row.
 
@@ -50,7 +50,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 
     Queries are ordered by a hash of their qid, so that the finished queries are always a random sample, complete for
     every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an ordering),
-    then the seed. So the engine's prefix cache serves the shared instruction, nested contexts and further seeds.
+    then the seed. The engine's prefix cache can then serve the shared instruction, nested contexts and further seeds.
     Queries are assigned to shards as units, longest first, each to the shard with the least prompt text so far. All
     shards compute the same assignment.
     """
@@ -103,8 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Add docnos, prompt and system from their files to ``keys`` (rows of sharded_keys), and yield the result in parts.
 
-    A part consists of complete queries and has about TEXT_BYTES of prompts. ``keys`` that already have texts are
-    yielded unchanged.
+    A part has complete queries and about TEXT_BYTES of prompts. ``keys`` that already have texts are yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -155,7 +154,7 @@ def over_window(
 ) -> dict[str, InputError]:
     """Return the error for each prompt in ``missing`` (rows of sharded_keys) that exceeds the window, by prompt_id.
 
-    Raises InputError if the tokenizer can't be loaded, or has thought marks and the generator lacks ``thinking``.
+    Raises InputError if the tokenizer can't be loaded, or if it has thought marks but the generator lacks ``thinking``.
     """
     if sends_texts(generator):
         return {}
@@ -177,7 +176,7 @@ def check_marks(generator: GeneratorEntry, tokenizer: PromptTokenizer) -> None:
 
 
 def longest_reply(generator: GeneratorEntry) -> int:
-    """Return how many tokens a prompt of token ids must leave free in the window: ``max_tokens`` plus the thought's."""
+    """Return how many tokens a prompt must leave free in the window: ``max_tokens`` plus the limit for a thought."""
     return int(generator["max_tokens"]) + least_budget(generator)
 
 
@@ -188,11 +187,11 @@ def tokenised(
     layout: Layout,
     refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of with_texts, maybe without retriever); each prompt is tokenised once.
+    """Yield requests for ``missing`` (rows of with_texts; retriever may be absent); each prompt is tokenised once.
 
     A prompt must leave room for the longest reply within ``window`` (None: unknown, so unchecked). With ``over_window:
     truncate``, ``layout`` rebuilds longer prompts with fewer passages. Otherwise, a longer prompt raises InputError or,
-    if ``refused`` is given, adds the error to it by prompt_id. Errors of check_marks are raised too.
+    if ``refused`` is given, adds the error to it by prompt_id. Also raises the errors of check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -262,7 +261,7 @@ def window_of(generator: GeneratorEntry) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """Count each distinct prompt's tokens in ``missing`` (see ``requests_of``, which raises InputError), in its order.
+    """Count the tokens of each distinct prompt in ``missing``, in order; InputError as in ``requests_of``.
 
     Columns: prompt_id, prompt_tokens (estimated without a tokenizer), and estimates of how many tokens the prefix cache
     serves: shared_first for the prompt's first request, which shares complete blocks of ``block`` tokens with the

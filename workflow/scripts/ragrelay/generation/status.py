@@ -15,16 +15,16 @@ from ragrelay.generation.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|held), (\d+) to make")
 PART = re.compile(r"part (\d+) of (\d+): .*")
-"""A job with a question's requests logs this before each part, and counts the parts' requests one after the other."""
+"""The log line that a question's job writes before each part; requests are counted separately for each part."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 TOLD = re.compile(
     r"[\d,]+ of [\d,]+ \w+, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
 )
-"""A job's tokens, including those of unfinished answers, as TokenProgress logs them after the first ten seconds."""
+"""Matches the tokens that TokenProgress logs after ten seconds, including those of unfinished answers."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
-"""A job logs this once for each endpoint address that fails (EndpointEngine)."""
+"""Matches what EndpointEngine logs once for each endpoint address that fails."""
 SHARES = re.compile(r"replies of model (.+): (\S+ gave \d+(?:, \S+ gave \d+)+)")
-"""A job logs this at its end if an endpoint address failed (EndpointEngine)."""
+"""Matches what EndpointEngine logs at the end of a job in which an endpoint address failed."""
 SILENT = timedelta(minutes=10)
 """An unfinished job that hasn't logged anything for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """The job of a shard or a question: its names, its rule and its files."""
+    """The job of a shard or a question: what it generates answers for, its rule (``job``), its receipt and its log."""
 
     dataset: str
     generator: str
@@ -53,15 +53,15 @@ class Shard(NamedTuple):
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """Return one row per dataset, generator, retriever and rule, in the order of ``shards``.
 
-    - asked: answers or likelihoods that the jobs request
-    - cached: those that were in the cache when the job began
-    - made: those generated since then, up to the last part written (a generator's `flush_seconds`)
-    - to_make: those still missing, as far as the jobs have counted
+    - asked: number of answers or likelihoods that the jobs request
+    - cached: number of these that were in the cache when the job began
+    - made: number generated since then, up to the last part written (a generator's `flush_seconds`)
+    - to_make: number still missing, as far as the jobs have counted
     - uncounted: number of jobs that haven't counted all their requests yet
     - rate: answers per second, summed over the jobs
     - tokens, all_tokens: tokens of the running jobs so far, and the estimated total
     - left: seconds until the last of the running jobs ends, estimated from its tokens
-    - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that any shard has
+    - state: the last in the list `done`, `waiting`, `running`, `silent`, `failed` that applies to any shard
 
     Counts are null if no job has begun.
     """
@@ -125,13 +125,13 @@ def _last_attempt(entries: list[Record]) -> list[Record]:
 
 
 def failed_addresses(shards: Iterable[Shard]) -> list[str]:
-    """Return the jobs' messages about addresses that failed while others were available, without duplicates."""
+    """Return the jobs' log messages about addresses that failed while others were available, without duplicates."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a line per model and address that didn't reply in a job in which one failed, from logs after ``since``."""
+    """Yield a line per model and address that sent no reply although another failed, from logs newer than ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:

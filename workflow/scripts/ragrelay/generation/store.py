@@ -37,12 +37,12 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 KEY = ["prompt_id", "seed"]
 ROUNDING = 1e-3
-"""How far above 0 a log-probability may be, because a long text's sum accumulates rounding errors."""
+"""How far above 0 a log-probability may be, because the sum over a long text accumulates rounding errors."""
 AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
 """Columns from token_scores.token_scores. Parts written before a column was added lack it."""
 THOUGHT = ("thought", "thought_tokens", "thought_end")
-"""Columns about the thought before an answer, which parts may lack too."""
+"""Columns about the thought before an answer; parts may lack these columns too."""
 PER_ANSWER = tuple(name for name in SCHEMA if name not in (*TOKEN_SCORES, *THOUGHT))
 
 
@@ -95,7 +95,7 @@ class AnswerStore(PartStore):
         return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return the key and ``columns`` of the rows stored for ``keys`` (prompt_id, seed), each once, in any order.
+        """Return key and ``columns`` of the rows stored for ``keys`` (prompt_id, seed), without duplicates, unsorted.
 
         For a key without an answer whose prompt was refused, the refusal's row is returned.
         """
@@ -104,10 +104,10 @@ class AnswerStore(PartStore):
         return pl.concat([self.read(held, columns), self.refused.read(refused, columns)])
 
     def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
-        """Return PER_ANSWER and THOUGHT for ``keys``, with thoughts separated from answers (see without_thinking).
+        """Return columns PER_ANSWER and THOUGHT for ``keys``; thoughts are separated from answers (without_thinking).
 
         ``marks``: the result of reading_marks for the generator. Raises InputError for an answer with other thought
-        marks, which an earlier version stored.
+        marks, which only earlier versions stored.
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

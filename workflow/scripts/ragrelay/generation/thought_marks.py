@@ -19,9 +19,9 @@ from ragrelay.base.models.model_files import added_tokens, chat_templates
 from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 NO_THOUGHT, AUTO = "none", "auto"
-"""Marks of a model that doesn't think or whose thoughts belong to its answers; marks to be taken from its tokenizer."""
+"""Values of ``thinking``: no marks, because thoughts don't occur or belong to answers; or the tokenizer's marks."""
 BUDGET = 4096
-"""Maximum tokens in a thought if ``thinking`` has no budget and the window has room for as many."""
+"""Maximum tokens in a thought if ``thinking`` sets no budget and the window has room for that many."""
 THINKING = "thinking"
 """The finish_reason of an answer that is missing because the thought before it didn't end."""
 ENDED, CUT, UNFINISHED, NO_END = "mark", "budget", "unfinished", "none"
@@ -38,7 +38,7 @@ class Family(NamedTuple):
     start: str
     end: str
     signs: tuple[str, ...] = ()
-    """Other tokens that only these models have."""
+    """Other tokens by which the family is recognised, because only its models have them."""
     models: str = ""
     source: str = VLLM
 
@@ -97,7 +97,7 @@ TAG = (
 
 
 class Thought(NamedTuple):
-    """What a model wrote before an answer, which may be nothing."""
+    """A thought that a model wrote before an answer; it may be empty."""
 
     text: str
     """The complete thought, with its marks."""
@@ -108,7 +108,7 @@ class Thought(NamedTuple):
 
 
 def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:
-    """Return the start and end mark of the generator's thoughts; None if answers are kept unchanged.
+    """Return the start and end mark of the generator's thoughts; None if answers stay unchanged.
 
     With ``auto``, the list is empty if the tokenizer isn't local; the job then finds the marks (marks_of).
     """
@@ -120,7 +120,7 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return AnswerStore.answers' ``marks``: those of thought_marks, or NO_THOUGHT if ``thinking`` says so."""
+    """Return ``marks`` for AnswerStore.answers: those of thought_marks, or NO_THOUGHT if ``thinking`` is `none`."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
@@ -132,18 +132,18 @@ def thought_budget(generator: Mapping[str, object]) -> int:
 
 
 def least_budget(generator: Mapping[str, object]) -> int:
-    """Return how many tokens the window must leave for a thought: the key's budget, or one token without the key."""
+    """Return how many tokens the window must leave for a thought: the configured budget, or one if there is none."""
     return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
 def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]:
-    """Return the settings in ``thinking`` for the fingerprint: those that matter if thoughts are separate requests."""
+    """Return, for the fingerprint, the settings in ``thinking`` that affect answers to separate requests."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
 
 
 def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
-    """Return the marks, using the loaded ``tokenizer``; None if answers are kept unchanged. May raise InputError."""
+    """Return the marks, using the loaded ``tokenizer``; None if answers stay unchanged. May raise InputError."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
         return None if marks == NO_THOUGHT else list(marks)
@@ -168,7 +168,7 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
     """Return the thought in ``text``, a reply that should have stopped after the end mark.
 
     ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the budget ended the reply; then
-    even a text without a start mark is one. ``stopped_by_mark``: whether the server reports the end mark.
+    even a text without a start mark is a thought. ``stopped_by_mark``: whether the end mark did.
     """
     start, end = marks
     before, mark, rest = text.partition(end)
@@ -201,7 +201,7 @@ SCORED = "they are scored with the thought, since nothing says where the answer 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
     """Count the ``answers``, already separated from thoughts, in which another thought begins; add a warning.
 
-    That thought doesn't end, because everything up to the last end mark is the first. ``marks``: from reading_marks.
+    The second thought never ends: everything up to the last end mark is the first. ``marks``: see reading_marks.
     """
     begins = [family.start for family in (*FAMILIES, *SHOWN_ONLY) if re.search(r"[<\[◁]", family.start)]
     pattern = "|".join([*map(re.escape, [*begins, *(marks or ())[:1]]), TAG.replace("</?", "<")])

@@ -33,13 +33,13 @@ SAMPLE = 64
 LOGGED_EVERY, LOGGED_SHARE = 10.0, 0.1
 """Minimum time between two log records: in seconds, and as a share of the elapsed time."""
 PRIOR = 8
-"""How many answers the stored ones count as when lengths are estimated."""
+"""The weight of stored answers in estimates of length, as a number of answers."""
 STEP, STEPS = 1.0, 3600
 """Seconds between samples of the token counts; the time per token is estimated from at most this many samples."""
 TOLD_EVERY = 1.0
 """Seconds between an engine's reports on the tokens of unfinished answers."""
 CPU_RATIO = 1.5
-"""How many prompt tokens take as long as one answer token on a CPU; 1.4 for SmolLM2 in float32, 92 answers at once."""
+"""How many prompt tokens take as long as one answer token on a CPU (1.4 with SmolLM2, float32, 92 answers at once)."""
 LOST = 2.0
 """An engine's time on a CPU, as a multiple of the time for its matrix products alone."""
 
@@ -48,8 +48,8 @@ class TokenProgress:
     """The tokens of ``number`` answers: an estimate of the total, and those so far, including unfinished answers'.
 
     ``prompts``: total prompt tokens; ``computed``: those that the prefix cache doesn't serve. ``usual``: stored
-    answers' mean tokens, and the share that ended before ``longest`` tokens. ``speed``: None, or as known from
-    ``basis``.
+    answers' mean tokens, and the share that ended before ``longest`` tokens. ``speed``: the engine's speed, None if
+    unknown; ``basis`` says where it comes from.
     """
 
     unit = "answers"
@@ -104,9 +104,10 @@ class TokenProgress:
         self.tell()
 
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
-        """Estimate the tokens of requests open for ``seconds`` each, because an endpoint only reports them at the end.
+        """Estimate the tokens of unfinished requests, because endpoints report tokens only when a request ends.
 
-        ``took``: the seconds and answer tokens of finished requests, to which a line is fitted.
+        ``seconds``: each one's time so far. ``took``: seconds and answer tokens of finished requests, for a fitted
+        line.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:
@@ -164,7 +165,7 @@ class TokenProgress:
 
 
 class PromptProgress(TokenProgress):
-    """The prompt ``tokens`` of ``number`` likelihoods, all known in advance, in ``requests`` (a number) requests."""
+    """Progress of a known number of likelihoods, ``requests`` and prompt ``tokens``."""
 
     unit = "likelihoods"
 
@@ -175,7 +176,7 @@ class PromptProgress(TokenProgress):
         self._mean = tokens / requests
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Count a finished likelihood, including tokens from the prefix cache, whose number can't be predicted."""
+        """Count a finished likelihood's tokens, including those from the prefix cache, which can't be predicted."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 

@@ -1,6 +1,6 @@
 """Tokenise prompts for the engine, with exactly one BOS and without special tokens from passages' text.
 
-A passage may contain the text of a special token, as pages about language models do. It is read as plain text;
+A passage may contain the text of a special token, as pages about language models do. Such text is read as plain text;
 otherwise, a passage could end the user's turn and start another speaker's.
 """
 
@@ -60,7 +60,7 @@ class ThoughtTokens(NamedTuple):
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-        """Return the thought in a reply (``text``, token ``ids``) that vLLM cut after the end mark (read_thought)."""
+        """Return the thought in a reply (``text``, token ``ids``) that vLLM cut after the end mark."""
         thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
@@ -74,7 +74,7 @@ class ThoughtTokens(NamedTuple):
 
 
 def thought_tokens(generator: GeneratorEntry) -> ThoughtTokens | None:
-    """Return the thought marks according to the generator's tokenizer; None if answers are kept unchanged."""
+    """Return the thought marks according to the generator's tokenizer; None if answers stay unchanged."""
     if not thought_budget(generator):
         return None
     tokenizer = load_tokenizer(generator)

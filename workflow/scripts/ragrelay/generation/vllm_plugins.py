@@ -59,9 +59,9 @@ class RecentTokens(LogitsProcessor):
 
 
 class RecentTokensV2(LogitsProcessorV2):
-    """The same penalty for model runner V2, which holds the tokens of all requests on the device.
+    """The penalty of RecentTokens for model runner V2, which holds the tokens of all requests on the device.
 
-    vLLM applies it after its presence and frequency penalties instead of before them.
+    vLLM applies this penalty after its presence and frequency penalties instead of before them.
     """
 
     def __init__(self, vllm_config: object, req_states: LogitsProcRequestState) -> None:
@@ -89,8 +89,8 @@ class RecentTokensV2(LogitsProcessorV2):
 class TokenScores(LogprobsProcessor):
     """Stores the sampler's numbers for one request in ``logprobs``: one array per step (tokens × (1 + CANDIDATES)).
 
-    vLLM's own processor creates a text and an object for each candidate, which costs several times as much as
-    everything else that it does for a token.
+    vLLM's own processor creates a text and an object for each candidate, which takes several times as long as the rest
+    of its work on a token.
     """
 
     cumulative_logprob: float
@@ -124,9 +124,9 @@ class AttentionBackends:
 
 
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
-    """Divide the positive ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window) by the row's penalty.
+    """Divide positive ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window) by their row's penalty.
 
-    Negative ones are multiplied by it. A token counts once, even if it occurs several times (llama.cpp's
+    Negative logits are multiplied by the penalty. A token counts once, even if it occurs several times (llama.cpp's
     ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
     """
     gathered = logits.gather(1, recent)

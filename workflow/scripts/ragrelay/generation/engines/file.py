@@ -56,7 +56,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return a dataset's files, each with the values in its name. Those in ``baseline`` belong to `zeroshot`."""
+        """Return a dataset's files, each with the values in its name. Files in ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -71,7 +71,7 @@ class File(GeneratorKind):
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return a dataset's files in ``single_passages``, each with the values in its name."""
+        """Return a dataset's files from the key ``single_passages``, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 

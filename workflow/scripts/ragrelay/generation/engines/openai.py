@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""Keys shared by all engines that this engine only uses together with a tokenizer."""
+"""Keys common to all engines that have an effect here only if the definition has a tokenizer."""
 OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
 """Request keys that ``extra_body`` must not contain, because other configuration keys set them, or because they would
 change the form of replies."""
 PER_REQUEST = ("seed", "logprobs", "top_logprobs")
-"""Request keys that ``extra_body`` may omit (with null) but not set."""
+"""Request keys that ``extra_body`` may only set to null, which omits them from requests."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
@@ -88,7 +88,7 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that keys that need a tokenizer come with one, and that no request key is set twice."""
+        """Check that keys that need a tokenizer come with a tokenizer, and that no request key is set twice."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
@@ -106,7 +106,7 @@ class Openai(Generator):
                 raise InputError(where, f"{key} set twice", f"one value: null for the generator's {key}, or none here")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the address, that a local tokenizer exists, and that truncation has a window."""
+        """Check the address, that a local tokenizer exists, and that ``truncate`` comes with ``max_model_len``."""
         for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
             check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
@@ -135,8 +135,9 @@ class Openai(Generator):
         """Return the served model's name and revision, ``base_url``, the decoding keys and the tokenizer.
 
         An address from the environment doesn't count, because your server may move between runs. ``sent`` lists keys
-        whose value has no effect; they are sent so that the server doesn't use its own defaults. Earlier versions
-        omitted such keys, as null does now, so null counts as that value did then, and those answers can be reused.
+        whose value has no effect, but which are sent to override the server's defaults. Earlier versions didn't send
+        such keys. A key that is null isn't sent now, so it is recorded with the value without effect, as before;
+        earlier answers can then be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -153,7 +154,7 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return thoughts' token limit; 0 for a chat without tokenizer, where one limit covers thought and answer."""
+        """Return a thought's token limit; 0 for a chat without tokenizer, where one limit covers thought and answer."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod

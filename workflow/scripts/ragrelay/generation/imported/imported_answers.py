@@ -24,7 +24,7 @@ MOST_CELLS = 3
 MISSING = "missing"
 """The finish_reason of an imported answer that is missing from the file."""
 WHY_MISSING = pl.when(pl.col("answer").is_null()).then(pl.col("finish_reason").fill_null(MISSING))
-"""Expression for a column of answer_rows: THINKING or MISSING; null if there is an answer."""
+"""Expression for why an answer is missing: its finish_reason or MISSING; null if there is an answer."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
@@ -42,10 +42,11 @@ class Places(NamedTuple):
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     """Fill in the grid coordinates that ``rows`` (answer_rows.ROWS) lack.
 
-    The ordering is then descending, the seed the grid's first. The retriever comes from ``places``, or else is the
-    grid's only one. k comes from ``places``, or else is the length of the retriever's longest list of passages, or else
-    the grid's only k. Answers with the retriever `zeroshot` or k = 0 get ordering `none` and k = 0. Raises InputError
-    for an answer without retriever or k, an answer with more than k passages, and two answers with the same key.
+    A missing ordering becomes descending, a missing seed the grid's first seed. A missing retriever comes from
+    ``places``, or else is the grid's only retriever. A missing k comes from ``places``, or else is the length of the
+    retriever's longest list of passages, or else the grid's only k. Answers with the retriever `zeroshot` or k = 0 get
+    ordering `none` and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k
+    passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -105,7 +106,7 @@ def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = F
 
 
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
-    """Raise InputError for the first of ``rows`` whose qid or passages aren't in the collection."""
+    """Raise InputError for the first row whose qid or passages aren't in the ``collection``."""
     known = collection.queries()["qid"]
     _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
@@ -134,7 +135,7 @@ def checked_answers(
 ) -> tuple[pl.DataFrame, Places]:
     """Read the answers in ``files`` (a path, and its keys), place them, and check them against the dataset.
 
-    Returns rows and ``places``. ``qids``: judged queries. Raises InputError if one is invalid or none is in the grid.
+    Returns rows and ``places``. ``qids``: judged queries. InputError if one is invalid or none is in the grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)

@@ -1,4 +1,4 @@
-"""Read and check imported answers to single passages, and convert them to the form of generated ones."""
+"""Read and check imported answers from single passages, and convert them to the form of generated answers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING,
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""What the files should contain, and what to call the answers that are missing."""
+"""What messages call the answers that the files should contain, and those that are missing."""
 
 
 def checked_passages(
@@ -23,7 +23,7 @@ def checked_passages(
 
     Columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of ``seeds``. The
     same answer may occur several times, for example in several retrievers' files. Raises InputError for a line that
-    isn't an answer to one passage, a query or passage outside the collection, and two different answers to one key.
+    isn't an answer to one passage, an unknown query or passage, and two different answers with the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -40,7 +40,7 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing ones.
+    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing answers.
 
     Columns qid, docno, prompt_id, seed, answer, finish_reason, sorted by passage, then seed. An answer that is missing
     from the file is null. ``qids``: the judged queries; ``ranked``: qid and docno of the passages that need labels;

@@ -1,4 +1,4 @@
-"""Answer a question's requests from the stores, and from one engine if any are missing."""
+"""Answer a question's requests from the stores, and send those that are missing to an engine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,26 +27,25 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """Receives a question's requests. In a job, stores and an engine answer them; the plan only counts them."""
+    """Handles a question's requests: looks them up in stores, sends them to an engine, or counts them for the plan."""
 
     generator: GeneratorEntry
     """The definition of the generator that gets the requests."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids), and return the receipt.
+        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids), and return a receipt.
 
         For an endpoint, request word probabilities; the columns of endpoint_words.with_spellings then replace
         token_ids.
 
-        ``chat``: whether to send the texts as a chat. ``certain``: False for requests that the plan can only estimate.
+        ``chat``: whether to send chat messages. ``certain``: False for requests whose number the plan only estimates.
         """
 
 
 class EngineAsker:
-    """Sends requests to ``generator``. The engine starts at the first missing key and then serves the complete job.
+    """Sends requests to ``generator``. Its engine starts at the first missing key and then serves all requests.
 
-    ``fingerprint``: the generator's fingerprint for likelihoods, which the model's files must match before and after
-    loading.
+    ``fingerprint``: for likelihoods; the model's files must match it before and after the engine loads them.
     """
 
     def __init__(self, generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int) -> None:
@@ -55,7 +54,7 @@ class EngineAsker:
         """Returns the job's engine, given a definition and a window."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Fill the store (see Asker). Return value and errors are those of fill_likelihoods."""
+        """Add missing likelihoods to the store (see Asker). Return value and errors are those of fill_likelihoods."""
         generator = self.generator if chat else without_chat(self.generator)
         store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
         return fill_likelihoods(asked, store, generator, self.start)
@@ -64,8 +63,7 @@ class EngineAsker:
 class StoreAsker:
     """Looks up every request without starting an engine. ``rule``: the rule that sends the requests to ``generator``.
 
-    ``fingerprint`` names the store with the generator's likelihoods; ``texts`` names the store for texts without a chat
-    template.
+    ``fingerprint`` names the generator's likelihood store; ``texts`` names the store for texts without a chat template.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class StoreAsker:
         self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks any of them."""
+        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks a likelihood."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 TOTALS = ("tokens", *REQUEST)
 STEP_TOKENS = 4096
-"""Default number of tokens per engine step; with more, a long prompt's logits would fill a GPU."""
+"""Default number of tokens per engine step; with more, a long prompt's logits would fill the GPU's memory."""
 
 
 def fill_likelihoods(
@@ -36,10 +36,11 @@ def fill_likelihoods(
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
     ``token_ids`` (a list) is a continuation of the prompt; several rows may have the same prompt. For an endpoint, the
-    columns of endpoint_words.with_spellings replace it. ``start_engine(generator, window)`` is called only if something
-    is missing and everything fits the window; it must return a new engine or one with the same definition. Returns the
-    receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and cached_tokens, seconds, engine, and
-    the number computed by each engine version. Raises RequestError if a prompt is too long with its continuation.
+    columns of endpoint_words.with_spellings replace it. ``start_engine(generator, window)`` is called only if a
+    likelihood is missing and all prompts fit the window; the function must return a new engine or a running one with
+    the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and
+    cached_tokens, seconds, engine, and the number computed by each engine version. Raises RequestError if a prompt is
+    too long with its continuation.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -77,7 +78,7 @@ def _requests_for(
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """Add continuation, tokens and logprob to ``asked`` (prompt_id, token_ids, …). If one is missing: InputError."""
+    """Add continuation, tokens and logprob to ``asked`` (prompt_id, token_ids, …); InputError if any is missing."""
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
@@ -98,8 +99,8 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    So prompts with a common beginning, such as those about the same answer, are neighbours, which the engine's prefix
-    cache needs. Raises RequestError if a prompt is too long with its continuation.
+    Sorting puts prompts with a common beginning, such as those about the same answer, next to each other for the prefix
+    cache. Raises RequestError if a prompt is too long with its continuation.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (

@@ -1,4 +1,4 @@
-"""Count questions whose allowed words have little probability, and warn if a judge mostly says something else."""
+"""Count questions whose allowed words have little probability; warn if a judge mostly writes other words."""
 
 import logging
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from ragrelay.base.vocabulary.columns import Column
 log = logging.getLogger(__name__)
 
 LITTLE = 0.5
-"""The words' total probability counts as little below this mass."""
+"""The allowed words' total probability (mass) below which a question is counted."""
 MANY = 0.1
-"""There is a warning if more than this share of the questions has little mass."""
+"""The share of questions with a mass below LITTLE above which there is a warning."""
 OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
 MASS = Column(
     pl.Float64,
@@ -27,9 +27,9 @@ MASS = Column(
 def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
     """Count the questions with a mass below LITTLE, for left_out.json: what, count, of and, possibly, warning.
 
-    ``masses``: one per question; nulls are ignored, and without any other value there is no count. ``of`` has the
-    number of questions, their mean mass and the ``judge``, if given. If the mean is below LITTLE or the share of such
-    questions above MANY, the count has a warning, which is also logged.
+    ``masses``: the mass of each question; nulls are ignored, and if there are only nulls, there is no count. ``of`` has
+    the number of questions, their mean mass and the ``judge``, if given. If the mean is below LITTLE or the share of
+    such questions above MANY, the count has a warning, which is also logged.
     """
     known = masses.drop_nulls()
     if known.is_empty():

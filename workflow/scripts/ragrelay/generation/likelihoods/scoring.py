@@ -12,7 +12,7 @@ AT_ONCE = 128
 
 
 REQUEST = ("requests", "prompt_tokens", "cached_tokens")
-"""Figures per request: the number of requests, the tokens sent, and how many of these the prefix cache served."""
+"""Figures per request: the number of requests, the tokens sent, and how many of them came from the prefix cache."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Scoring:
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The token ids to send. If the prompt is empty (no BOS), the first token takes its place and isn't scored."""
+        """The token ids to send. After an empty prompt (no BOS), the continuation's first token isn't scored."""
         return self.token_ids if self.single else self.token_ids + self.continuations[0]
 
 

@@ -1,4 +1,4 @@
-"""Store every computed log-probability by prompt and continuation, and measure how fast they are computed."""
+"""Store every computed log-probability by prompt and continuation, and measure the speed of the computation."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ class LikelihoodStore(PartStore):
         return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows stored for ``keys`` (prompt_id, continuation), each once, in any order."""
+        """Return the rows stored for ``keys`` (prompt_id, continuation), without duplicates, in any order."""
         return self.read(self.held(keys))
 
 
@@ -55,10 +55,10 @@ def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodSt
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """Return the speed at which texts are scored, how it is known, and the seconds that an engine takes to start.
+    """Return the speed of scoring texts, a phrase on where it comes from, and the seconds an engine takes to start.
 
-    It is measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise,
-    the key tokens_per_second (the speed of answer tokens) gives an upper bound of the time.
+    The speed is measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``.
+    Without either, the key tokens_per_second (the speed of answer tokens) gives an upper bound on the time.
     """
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}

@@ -23,7 +23,7 @@ def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
         prompts: One prompt per row.
 
     Returns:
-        The rows with columns prompt_id, prompt and system (empty).
+        ``rows`` with the added columns prompt_id, prompt and system (empty).
     """
     ids = pl.Series([prompt_id(prompt, "") for prompt in prompts], dtype=pl.String)
     return rows.with_columns(prompt_id=ids, prompt=pl.Series(prompts, dtype=pl.String), system=pl.lit("", pl.String))
@@ -34,8 +34,7 @@ def with_words(
 ) -> pl.DataFrame:
     """Repeat ``questions`` (prompt_id and more) for each token that represents a word, with columns word and token_ids.
 
-    ``tokens``: token ids, keyed by word (see words.first_tokens); ``begins``: token ids that precede the word in the
-    answer.
+    ``tokens``: token ids, keyed by word (see words.first_tokens); ``begins``: token ids before the word in the answer.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 
@@ -47,10 +46,10 @@ def ask_words(
 
     Args:
         questions: One row per question; columns prompt_id, prompt, system.
-        words: The words.
+        words: The words whose probabilities to request.
         begins: Text that the reply must begin with, before the word; may be empty.
-        asker: Sends or counts the requests.
-        certain: False for requests that the plan can only estimate.
+        asker: The object that sends or counts the requests.
+        certain: False if the plan can only estimate the number of requests.
 
     Returns:
         A receipt for ``asked_shares``: the asker's receipt with words, tokens, spelled and begins; from an endpoint,
@@ -81,8 +80,8 @@ def asked_shares(
 
     Args:
         questions: The questions: prompt_id and the columns ``by``, which must identify a row.
-        receipt: What ``ask_words`` returned, possibly for other questions to the same generator.
-        cache_dir: The cache.
+        receipt: The receipt that ``ask_words`` returned, possibly for other questions to the same generator.
+        cache_dir: The cache's folder.
         by: Columns that identify a question.
 
     Returns:

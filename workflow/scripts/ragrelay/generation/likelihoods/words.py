@@ -12,10 +12,10 @@ from ragrelay.base.errors import RequestError
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
     """Return one or two token ids for each of ``words``: its first token with and without a leading space.
 
-    The variant with a space counts only if it doesn't have more tokens than the other, because some tokenizers make the
-    space a separate token. A word's probability is the sum over its ids. Source: Hagström et al., DRUID, whose code
-    uses the first token and warns if it isn't the complete word. Raises RequestError, with ``place`` for the tokenizer,
-    if two words share a token or a word has none.
+    The variant with a space counts only if it has no more tokens than the variant without, because some tokenizers make
+    the space a separate token. A word's probability is the sum over its ids. Source: Hagström et al., DRUID, whose code
+    uses the first token and warns if it isn't the complete word. Raises RequestError if two words share a token or a
+    word has none; ``place`` names the tokenizer in the message.
     """
     ids_of = {}
     for word in words:
