@@ -17,7 +17,7 @@ GALLERY = {
     "The demo": "demo_real",
     "Two run files": "my-runs",
     "Two datasets, two generators": "two-by-two",
-    "Brought answers": "my-answers",
+    "Answers from another system": "my-answers",
     "Judges": "judges",
 }
 """Studies by their headings in docs/gallery.md."""
