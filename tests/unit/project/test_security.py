@@ -242,7 +242,7 @@ def test_a_forged_part_with_an_old_name_wins(tmp_path: Path) -> None:
     assert found["answer"].to_list() == ["forged"]
     page = " ".join((ROOT / "docs/reliability.md").read_text(encoding="utf-8").split())
     assert "Anyone who can write to the cache controls your answers, scores, embeddings and indexes." in page
-    assert "the part with the earliest time in its name counts; since a name can claim any time" in page
+    assert "the part with the earliest time in its name; since a file name can contain any time" in page
     modes = load_schema()["properties"]["cache_mode"]["enum"]
     assert READ_ONLY in modes and f"`cache_mode: {READ_ONLY}`" in page
 
