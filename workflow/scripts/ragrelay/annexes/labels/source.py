@@ -261,8 +261,8 @@ class ContinuousSource(AnnotationSource):
         None,
         gt=0,
         le=1,
-        description="Threshold from which labels become 1; lower labels become 0, so that every measure can be "
-        "computed. By default, labels are used unchanged.",
+        description="Labels of at least this value become 1 and all others 0, so that every measure can be computed. "
+        "By default, labels are unchanged.",
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:

@@ -7,7 +7,7 @@ from ragrelay.collection.words import between_blanks, check_words
 
 
 class Containment(AnnotationSource):
-    """Label 1 if the passage contains one of the query's gold answers (normalised as in SQuAD), otherwise 0."""
+    """Labels a passage 1 if it contains one of the query's gold answers (normalised as in SQuAD), otherwise 0."""
 
     needs_gold = True
 

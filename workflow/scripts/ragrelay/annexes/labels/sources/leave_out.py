@@ -37,7 +37,7 @@ class LeaveOut(AnnotationSource):
         description="Number of passages in the contexts behind the labels; by default, the intervention's largest k.",
     )
     threshold: float | None = Field(
-        None, description="Threshold from which labels become 1, not 0; by default, labels are used unchanged."
+        None, description="Labels of at least this value become 1 and all others 0; by default, labels are unchanged."
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

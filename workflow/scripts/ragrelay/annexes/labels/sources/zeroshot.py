@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 
 class Zeroshot(AnnotationSource):
-    """P_0 as the label of each of the query's passages: a baseline that can predict P without knowing the passages.
+    """Labels every passage of a query with P_0: a baseline that can predict P without knowing the passages.
 
     Other sources must beat it. All of a query's passages have the same label, so nDCG and a correlation within queries
     are undefined. Unseen reference sets use the complete set's P_0, because leaving out references by passage would
