@@ -1,9 +1,10 @@
 """Define annexes: optional features on top of the core, such as prediction or comparing studies.
 
-An annex is a folder in ``ragrelay.annexes`` or a package that an entry point names (extensions). Its ``annex.py``
-defines a subclass of Annex. The core names no annex: it goes through all of them and uses the attributes and methods
-below. Methods get the study (config.study.Study, or StudyOfRules in rules). Because Snakemake imports every annex when
-it starts, annexes import data libraries and modules above the configuration inside methods.
+An annex is a folder in ``ragrelay.annexes`` or a package that an entry point names (see base.extensions). The module
+``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it iterates
+over all annexes and uses the attributes and methods below. The argument ``study`` is a config.study.Study, or a
+StudyOfRules in rules. Because Snakemake imports every annex when it starts, annexes import data libraries and modules
+above the configuration inside methods.
 """
 
 import importlib
@@ -24,7 +25,7 @@ PACKAGE = "ragrelay.annexes"
 
 
 class GenerationRule(TypedDict):
-    """A rule that generates answers. Annex.generation describes the keys."""
+    """A rule that generates answers. The keys are described in Annex.generation."""
 
     rule: str
     prompts: tuple[str, StudyFile]
@@ -37,11 +38,11 @@ class GenerationRule(TypedDict):
 
 
 LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
-"""For each count's name: its stage, its path pattern, and the files that contain it."""
+"""Maps the name of each count of left-out data to its stage, its files' path pattern, and the files themselves."""
 
 
 class ReportedStudy(Protocol):
-    """The files in a study's report, as Annex.reported gets them (execution.study.reported)."""
+    """The files in a study's report. Annex.reported gets an object of this type (execution.study.reported.Reported)."""
 
     @property
     def study(self) -> CheckedStudy:
@@ -51,19 +52,19 @@ class ReportedStudy(Protocol):
         """Return the figures and tables whose scope is ``of``."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
-        """Return the paths of the figures and tables ``outputs`` for each key in ``parts``."""
+        """Return the paths of the figures and tables in ``outputs``, for each set of wildcard values in ``parts``."""
 
 
 class Annex:
     """Base class for annexes. A subclass's docstring gives its purpose in the first paragraph."""
 
     order: ClassVar[int]
-    """Determines the annex's position on the page and in the documentation."""
+    """The annex's position on the page and in the documentation, among all annexes sorted by this number."""
     builds_on: ClassVar[tuple[str, ...]] = ()
     """The annexes that this one imports. Removing one of them also removes this one."""
     doors: ClassVar[tuple[str, ...]] = ()
-    """Top-level modules of the package, or functions in its ``__init__``, that give users access to the annex and go
-    with it."""
+    """Top-level modules in ``ragrelay``, or functions in its ``__init__``, that give users access to the annex.
+    Removing the annex removes them too."""
     extends: ClassVar[Mapping[str, str]] = {}
     """The names that the annex adds to ``ragrelay.extend``, each with the module that defines it."""
 
@@ -74,22 +75,22 @@ class Annex:
     grid_keys: ClassVar[type[Settings] | None] = None
     """The annex's keys in ``grid``."""
     kinds: ClassVar[Mapping[str, Kinds[Any]]] = {}
-    """The catalogue sections that the annex adds, each with its Kinds."""
+    """The catalogue sections that the annex adds, each with the kinds of entries it may contain."""
     chosen: ClassVar[tuple[str, ...]] = ()
-    """The annex's catalogue sections that have a key of the same name in ``grid``, which selects their entries."""
+    """The annex's catalogue sections whose entries are selected with a key of the same name in ``grid``."""
     reserved: ClassVar[tuple[str, ...]] = ()
     """Names that datasets may not have, because files or folders in the results already use them."""
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Configuration keys that the provenance leaves out."""
+    """The annex's configuration keys that don't affect results, so the provenance doesn't record them."""
 
     def check(self, study: CheckedStudy) -> None:
-        """Check the annex's entries against the study.
+        """Check that the annex's configuration works in the study.
 
         Args:
             study: The study to check.
 
         Raises:
-            InputError: An entry can't work in the study; the error describes the first.
+            InputError: A key or catalogue entry of the annex can't work in the study.
         """
 
     def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
@@ -115,13 +116,13 @@ class Annex:
         return {}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        """List the annex's keys that make the grid's generators compute likelihoods of given texts.
+        """List the annex's keys that, when on, require the grid's generators to compute likelihoods of given texts.
 
         Args:
             study: The study.
 
         Returns:
-            Whether each key is on, by key; empty by default.
+            A mapping from each key to whether it is on; empty by default.
         """
         return {}
 
@@ -132,9 +133,9 @@ class Annex:
     outputs: ClassVar[Sequence[Any]] = ()
     """The annex's figures and tables (report.display.outputs.Output)."""
     pages: ClassVar[tuple[str, ...]] = ()
-    """Path patterns for the annex's own pages, relative to the results."""
+    """Path patterns for the annex's own HTML pages, relative to the study's results folder."""
     kept: ClassVar[tuple[str, ...]] = ()
-    """Files and folders in the results that come from other configurations and so are never stale."""
+    """Files and folders in the results that are never reported as stale, because other configurations produce them."""
 
     @property
     def package(self) -> str:
@@ -153,7 +154,7 @@ class Annex:
 
     @property
     def files(self) -> Any:
-        """The module ``files``, which declares the annex's other files; None if there is none."""
+        """The annex's module ``files``, which declares files other than figures and tables; None if there is none."""
         return self._module("files")
 
     @property
@@ -162,27 +163,27 @@ class Annex:
         return [f"{self.package}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
 
     shown: ClassVar[str] = ""
-    """The rule that creates the tables that the annex shows on the page, once for each of its ``sections``."""
+    """The name of the rule that creates the annex's tables for the page. It runs once for each item in ``sections``."""
 
     def of_rules(self, study: CheckedStudy) -> Any:
-        """Prepare the study for the annex's rules by calling ``of_study`` in its module ``rules``.
+        """Prepare the study for the annex's rules by calling the function ``of_study`` in the annex's module ``rules``.
 
         Args:
             study: The study.
 
         Returns:
-            What ``of_study`` returns: an object from which the rules read keys, paths and parameters.
+            The object returned by ``of_study``, from which the annex's rules read keys, paths and parameters.
         """
         return importlib.import_module(f"{self.package}.rules").of_study(study)
 
     def sections(self, study: CheckedStudy) -> list[Mapping[str, str]]:
-        """List the keys for which the rule ``shown`` creates tables.
+        """List the wildcard values for which the rule ``shown`` creates tables.
 
         Args:
             study: The study.
 
         Returns:
-            One key per set of tables; empty if the annex shows no tables or the study has none.
+            One mapping of wildcards to values per set of tables; empty if the annex or the study has no such tables.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
@@ -193,25 +194,25 @@ class Annex:
             study: The study.
 
         Returns:
-            For each value of ``only_with`` in the annex's tables and figures, whether the study meets that requirement.
+            A mapping from each requirement in the outputs' ``only_with`` to whether the study meets it.
         """
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
 
     def reported(self, reported: ReportedStudy) -> list[str]:
-        """List the annex's files that Snakemake's report includes in addition to the page.
+        """List the annex's files to include in Snakemake's report in addition to the study's page.
 
         Args:
-            reported: The files in the study's report (execution.study.reported).
+            reported: Gives access to the study and to the paths of its figures and tables.
 
         Returns:
-            Their paths; empty if the study has no ``sections``.
+            The files' paths; empty if ``sections`` is empty for the study.
         """
         sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
-        """List the tables of individual passages' effects, which the query explorer shows next to the contexts.
+        """List the tables of individual passages' effects that the query explorer shows next to the contexts.
 
         Args:
             study: The study.
@@ -235,57 +236,58 @@ class Annex:
         return []
 
     def left_out(self, study: CheckedStudy) -> LeftOut:
-        """List the files with counts of the data that the annex left out.
+        """List the files that count the data left out by the annex.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each count's name to its stage, path pattern and files; empty by default.
+            A mapping from each count's name to its stage, the path pattern of its files, and the files; empty by
+            default.
         """
         return {}
 
     def data(self, study: CheckedStudy) -> Sequence[str]:
-        """List the annex's data files, whose hashes the provenance records.
+        """List the annex's data files whose hashes are recorded in the provenance.
 
         Args:
             study: The study.
 
         Returns:
-            Their paths; none by default.
+            The files' paths; none by default.
         """
         return []
 
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files that the provenance includes if they exist.
 
-        No rule may produce them, because nothing would request them for a study's page.
+        No rule may produce these files, because nothing would request them for a study's page.
 
         Args:
             study: The study.
 
         Returns:
-            The files, each under its key in the provenance; empty by default.
+            A mapping from the key to use in the provenance to the file; empty by default.
         """
         return {}
 
     hashes: ClassVar[str] = ""
-    """The function that hashes the files in ``data``, as ``module:name``; empty if there is none.
+    """The function that hashes the files listed by ``data``, as ``module:name``; empty if there is none.
 
-    It takes the results folder, a dataset and the configuration. It must not read any other files, because jobs may be
-    writing them at that moment."""
+    The function takes the results folder, a dataset and the configuration. It must only read the files in ``data``,
+    because jobs may be writing other files at that moment."""
 
     # The page of the study
 
     template: ClassVar[str] = ""
-    """The template for the annex's part of the page; empty if it has none.
+    """The file name of the template for the annex's part of the page; empty if the annex has no such part.
 
     An annex with a template also needs the module ``page_part`` with two functions: ``read(files, inputs, params)``
-    returns the part, or a false value if the study has none; ``values(part, page, most_rows)`` returns the template's
-    variables and adds charts to the page. Optionally, ``opening(part)`` returns sentences to show above all answers,
-    and ``warnings(part)`` sentences to show below them."""
+    returns the part's data, or a false value if the study has none; ``values(part, page, most_rows)`` returns the
+    template's variables and adds charts to the page. Optionally, ``opening(part)`` returns sentences to show above all
+    answers, and ``warnings(part)`` sentences to show below them."""
     link: ClassVar[tuple[str, str]] = ("", "")
-    """Anchor and title of the link to the annex's part, in the page's header."""
+    """The anchor and title of the link in the page's header that leads to the annex's part of the page."""
 
     def page_inputs(self, study: CheckedStudy) -> Mapping[str, object]:
         """List the files that the annex's part of the page reads.
@@ -294,47 +296,48 @@ class Annex:
             study: The study.
 
         Returns:
-            The inputs by name; by default the tables in ``page_patterns`` for all ``sections``.
+            The input files by name; by default, the files that match ``page_patterns``, for all ``sections``.
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
     def page_patterns(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
-        """List the path patterns of those page inputs that differ only in their wildcards.
+        """List the path patterns of page inputs that consist of one file for each set of wildcard values.
 
         Args:
             study: The study.
 
         Returns:
-            The pattern for each input name; by default the tables from the rule ``shown``, if the study has any.
+            A mapping from input name to path pattern; by default, the tables from the rule ``shown``, if the study has
+            any.
         """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
     def page_params(self, study: CheckedStudy) -> object:
-        """Return the plain values that the annex's part of the page needs.
+        """Return values from the configuration that the annex's part of the page needs.
 
         Args:
             study: The study.
 
         Returns:
-            The values, which become a parameter of the page's rule; None (the default) for no parameter.
+            Plain (JSON-like) values, passed to the page's rule as a parameter; None, the default, for no parameter.
         """
         return None
 
     def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, object]:
-        """List the files that this annex's part reads when it is shown on another annex's page.
+        """List the files that this annex needs to show its part on another annex's page.
 
         Args:
             study: The study.
             annex: The other annex's name.
 
         Returns:
-            The inputs by name; empty if that page doesn't show this annex.
+            The input files by name; empty if the other annex's page doesn't show this annex.
         """
         return {}
 
     def page_modules(self, study: CheckedStudy) -> list[str]:
-        """List the modules, such as kinds, that the annex's part of the page imports by name.
+        """List the modules, such as those of kinds, that the annex's part of the page imports dynamically, by name.
 
         Args:
             study: The study.
@@ -346,7 +349,7 @@ class Annex:
 
     @property
     def page_part(self) -> str:
-        """The module that reads and fills the annex's part of the page."""
+        """The name of the module that reads the data for the annex's part of the page and fills in its template."""
         return f"{self.package}.page_part"
 
     # Rules
@@ -369,17 +372,18 @@ class Annex:
 
         Returns:
             One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: input name and path pattern
-            of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the receipt's file.
-            ``needed``: whether the study needs the answers. ``retrievers``: the retrievers that have such prompts, if
-            not all those in the grid. ``leaves_out``: whether prompts that exceed the window are left out even if the
-            generator truncates other prompts; the rule that builds the prompts needs the same parameter. ``stage``:
-            name and wildcards of one stage, if the rule has a mapping per stage. ``planned``: like ``prompts``, but for
-            estimated prompts, which the plan reads as long as the real ones depend on answers that don't exist yet.
+            of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that records the
+            job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers that have
+            such prompts; defaults to all in the grid. ``leaves_out``: whether prompts that exceed the window are left
+            out even if the generator truncates other prompts; the rule that builds the prompts needs the same
+            parameter. ``stage``: for a rule that generates answers in several stages, the name and wildcards of the
+            stage that the mapping describes. ``planned``: like ``prompts``, but for estimated prompts, which the plan
+            uses while the real prompts depend on answers that don't exist yet.
         """
         return []
 
     def answers_await(self, study: CheckedStudy) -> list[StudyFile]:
-        """List the checks that must pass before an engine answers the grid's prompts.
+        """List the files that confirm passed checks and must exist before an engine answers the grid's prompts.
 
         Args:
             study: The study.
@@ -390,7 +394,7 @@ class Annex:
         return []
 
     def planned(self, study: CheckedStudy) -> list[str]:
-        """List the annex's sentences at the end of `snakemake plan`'s output.
+        """List the sentences that the annex adds at the end of `snakemake plan`'s output.
 
         Args:
             study: The study.
@@ -401,7 +405,7 @@ class Annex:
         return []
 
     def prefetched(self, study: CheckedStudy) -> list[StudyFile]:
-        """List the files that `snakemake prefetch` creates while there is an internet connection.
+        """List the annex's files that `snakemake prefetch` creates, on a machine with internet access.
 
         Args:
             study: The study.

@@ -1,4 +1,4 @@
-"""Define the error for input that users can correct, and helpers to word it."""
+"""Define the error for input that users can correct, and helpers to write its message."""
 
 import difflib
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class InputError(ValueError):
 class RequestError(InputError):
     """A request that will fail however often an engine is started, such as a prompt that exceeds the window.
 
-    The job's configuration and inputs alone determine the error.
+    The error depends only on the job's configuration and inputs.
     """
 
 
@@ -54,7 +54,7 @@ def printable(text: str) -> str:
 
 
 def one_of(known: Iterable[object], *given: object) -> str:
-    """Return ``one of a, b, c``, plus a hint if one of these resembles a name in ``given``."""
+    """Return ``one of a, b, c`` for the names in ``known``, plus a hint if one resembles a name in ``given``."""
     names = [str(name) for name in known]
     return "one of " + ", ".join(names) + nearest(names, *given)
 

@@ -30,7 +30,7 @@ def _entries() -> EntryPoints:
 
 @cache
 def extensions(base: str) -> dict[str, str]:
-    """Return the modules that extend ``base``, by the name in their entry point.
+    """Return a mapping from entry point names to modules, for all entry points that extend the class named ``base``.
 
     Raises InputError for an unusable entry point.
     """
@@ -105,7 +105,7 @@ def package_folder(package: str) -> Path:
 
 @cache
 def source_hash(module: str) -> str:
-    """Return a 16-digit hash of ``module``'s source and of everything it imports, recursively, from its own package."""
+    """Return a 16-digit hash of the source of ``module`` and of all modules from the same package that it imports."""
     waiting, files = [module], dict[str, str]()
     while waiting:
         name = waiting.pop()

@@ -1,9 +1,9 @@
 """Define kinds of catalogue entries. A kind is a class in its own file, and its fields are the entry's keys.
 
 Each catalogue section (retrievers, scorers, …) has a base class and a package in which each module defines one kind and
-is named after it. Other packages add kinds through entry points (extensions). Schema, defaults, key reference, checks,
-inputs and downloads all come from the class, so to add a kind, you only add a module. Because Snakemake imports the
-kinds of a configuration's entries when it starts, kinds import heavy libraries inside methods.
+is named after it. Other packages add kinds through entry points (extensions). The schema, defaults, key reference,
+checks, inputs and downloads are all derived from the class, so to add a kind, you only add a module. Because Snakemake
+imports the kinds of a configuration's entries when it starts, kinds import heavy libraries inside methods.
 """
 
 import importlib
@@ -57,14 +57,15 @@ class CheckedStudy:
             folder: The name of a folder next to each folder in ``prompts``, to search instead.
 
         Returns:
-            The template's path in the first folder that has it; if none has it, its path in the first folder.
+            The template's path in the first folder that contains it; if no folder does, the path it would have in the
+            first.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
 
 class Download(NamedTuple):
-    """A repository on a hub, named by an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A repository on a hub, whose id is in an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -76,7 +77,7 @@ class Kind(Settings):
     """Base class for all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
-    """Hashes of the modules with the user's functions, by key, plus ``outside_code``. Users can't set this key."""
+    """Hashes of the modules with the user's functions, by key, plus ``outside_code``. Users can't set ``code``."""
 
     @classmethod
     def known(cls) -> list[str]:
@@ -89,14 +90,14 @@ class Kind(Settings):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """Complete an entry with ``code`` and the defaults that depend on other keys.
+        """Add the key ``code`` to an entry, along with defaults that depend on other keys.
 
         Args:
-            definition: The entry with all other defaults.
+            definition: The entry, with the defaults that don't depend on other keys.
             folder: The folder in which to look for modules with users' functions.
 
         Returns:
-            The completed entry. It only has ``code`` if the kind can name functions or comes from another package.
+            The completed entry. It only has ``code`` if the kind has keys for functions or comes from another package.
         """
         named = {key: definition[key] for key in cls.functions() if key in definition}
         code = code_hashes(named, folder) | cls.outside_code()
@@ -114,7 +115,7 @@ class Kind(Settings):
         return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check values that have the right type but may not work in this study.
+        """Check whether the entry's values, which already have the right types, work in this study.
 
         Args:
             place: The start of messages: the entry's key after an opening quotation mark. Append ``.key'`` to it.
@@ -129,13 +130,13 @@ class Kind(Settings):
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Reject an entry that is only valid in a job's parameters, not in a configuration.
+        """Reject an entry that is valid in a job's parameters but not in a configuration.
 
         Args:
             given: The entry as the user wrote it.
 
         Raises:
-            RefusedError: Users may not write this entry.
+            RefusedError: The entry isn't allowed in a configuration.
         """
 
     def downloads(self) -> Iterator[Download]:
@@ -192,7 +193,7 @@ K = TypeVar("K", bound=Kind)
 class Kinds(Generic[K]):
     """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, named by ``selector``.
 
-    Used as metadata on a type, it has the entry's kind validate the entry.
+    In a type annotation (``Annotated``), it makes pydantic validate the entry with the keys of the entry's kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -232,7 +233,7 @@ class Kinds(Generic[K]):
         return kinds[0]
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind that ``definition`` (a catalogue entry) names, with the entry's values in its fields."""
+        """Return an instance of the kind of ``definition`` (a catalogue entry), with the entry's values as fields."""
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
@@ -241,9 +242,9 @@ class Kinds(Generic[K]):
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return ``definition`` with sorted keys and with the defaults that depend on other keys.
+        """Return the entry ``definition`` with sorted keys and with defaults that depend on other keys.
 
-        ``folder``: where to look for users' functions.
+        ``folder``: the folder in which to look for modules with users' functions.
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
@@ -266,7 +267,7 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of a key that names a kind. The description is ``lead`` and a list of all kinds."""
+        """Return the JSON Schema of the key that names a kind. Its description is ``lead``, followed by all kinds."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
@@ -282,9 +283,10 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys. An entry has every kind's keys, with defaults, but only uses its kind's.
+    """Kinds that share one set of keys. An entry has the keys of all kinds, with defaults, but only uses its kind's.
 
-    So an overlay can change an entry's kind (``default``, unless it names one) without changing its other keys.
+    So an overlay can change an entry's kind without changing its other keys. ``default``: the kind of entries that name
+    none.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -292,7 +294,7 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind of ``definition``, with the values of the keys that this kind uses."""
+        """Return an instance of the kind that ``definition`` names, with the values of the keys that this kind uses."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
@@ -307,7 +309,7 @@ class MergedKinds(Kinds[K]):
                 )
 
     def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``definition`` without the keys that its kind doesn't use."""
+        """Return ``definition`` without the keys that its own kind doesn't use."""
         used = {self.selector, *self[definition[self.selector]].model_fields}
         return {key: value for key, value in definition.items() if key in used}
 

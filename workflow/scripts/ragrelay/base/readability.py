@@ -5,22 +5,22 @@ import re
 from typing import NamedTuple
 
 PUNCTUATION = re.compile(r"[^\w\s']|'(?!(?:[tsd]|ve|ll|re))")
-"""Deleted before words are counted, so that a hyphenated word counts as one. Contractions keep their apostrophe."""
+"""Deleted before words are counted, so that a hyphenated word counts as one. Apostrophes in contractions stay."""
 SENTENCE = re.compile(r"\b[^.!?]+[.!?]*")
 SHORTEST_SENTENCE = 3
-"""Minimum number of words in a sentence. Anything shorter is taken for an abbreviation or a number."""
+"""Minimum number of words in a sentence. Shorter ones don't count, because most are abbreviations or numbers."""
 
 
 class Counts(NamedTuple):
     sentences: int
     words: int
     spaced: int
-    """Words separated by spaces, including free-standing punctuation."""
+    """Number of words separated by spaces, including punctuation between spaces."""
     syllables: int
     letters: int
-    """Letters and digits."""
+    """Number of letters and digits."""
     characters: int
-    """All characters except white space."""
+    """Number of characters except whitespace."""
 
 
 def _words(text: str) -> list[str]:
@@ -45,7 +45,7 @@ def syllables(word: str) -> int:
 
 @functools.lru_cache(maxsize=128)
 def counts(text: str) -> Counts:
-    """Count what the indices need. Raises ValueError if the text has no words."""
+    """Count the sentences, words, syllables and letters in a text. Raises ValueError if the text has no words."""
     words = _words(text)
     if not words:
         raise ValueError("a text without a word has no readability")
@@ -86,4 +86,4 @@ INDICES = {
     index.__name__: index
     for index in (flesch_reading_ease, flesch_kincaid_grade, coleman_liau_index, automated_readability_index)
 }
-"""The indices by name. The first is higher for easier texts, the others for harder texts."""
+"""The indices by name. The first is higher for easier texts, the others are higher for harder texts."""

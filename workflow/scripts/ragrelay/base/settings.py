@@ -36,11 +36,11 @@ TYPES = {
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
     "bool_type": "true or false",
 }  # fmt: skip
-"""The expected value, for each of pydantic's errors about a wrong type."""
+"""The type that messages say is expected, for each of pydantic's errors about a wrong type."""
 
 
 class RefusedError(ValueError):
-    """A validator's error: the value found and the values expected. ``key``: the key, if a mapping was checked."""
+    """A validator's error, with the value found and the values expected. ``key``: the invalid key in a mapping."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)
@@ -49,13 +49,13 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a string that must match all of ``pattern``. ``format`` is its name in the JSON Schema."""
+    """Marks a string that must match all of ``pattern``. A ``format``, if given, replaces it in the JSON Schema."""
 
     pattern: str
     expected: str
     format: str = ""
     shown: bool = True
-    """Whether messages may show the value."""
+    """Whether error messages may show the string."""
 
     def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that must be one of ``names()``, which is only called when a value is checked."""
+    """Marks a value that must be one of the names that ``names`` returns. It is only called when a value is checked."""
 
     names: Callable[[], Collection[str]]
 
@@ -121,10 +121,10 @@ def _no_value_twice(given: Any) -> Any:
 
 
 Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
-"""A list without repeated values."""
+"""The type of lists without repeated values."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
-"""A user's own function, as ``module:function``. It must exist, and its hash is added to the entry's ``code``."""
+"""A user's own function, as ``module:function``. It must exist, and its module's hash is added to the key ``code``."""
 CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
 ClassName = Annotated[str, CLASS]
 """A user's own class, as ``module:Class``."""
@@ -139,7 +139,7 @@ Text = Annotated[str, Field(min_length=1)]
 # Snakemake treats text in braces as a wildcard, both in paths and in params.
 PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
-"""A path that the user provides."""
+"""A path to a user's file or folder."""
 DATASET_PATH = Matching(
     r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
 )
@@ -150,7 +150,7 @@ Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without
 
 
 OUTSIDE_JOBS = "outside jobs"
-"""Marks a key that no job's definition has, so that no code digest follows it (execution/jobs/code_digest.py)."""
+"""Marks a key that jobs never see. Changing such a key's declaration therefore leaves code digests unchanged."""
 
 
 def file_of(path: str, dataset: str) -> str:
@@ -166,7 +166,7 @@ class _NotNull:
 
 
 class Settings(BaseModel):
-    """A mapping with a fixed set of keys. A subclass's docstring describes it to users in its first paragraph.
+    """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes the mapping to users.
 
     A field without a default is a required key. A field whose default is None is a key that may be absent; it may only
     be null if its type is Nullable.
@@ -200,7 +200,7 @@ class Settings(BaseModel):
             key: One of the keys.
 
         Returns:
-            Whether its value may be null.
+            Whether the key's value may be null.
         """
         return OR_NULL in cls.model_fields[key].metadata
 
@@ -226,7 +226,7 @@ class Settings(BaseModel):
         """Return the description that users see.
 
         Returns:
-            The docstring's first paragraph, on one line.
+            The first paragraph of the class's docstring, on one line.
         """
         return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
 
@@ -244,7 +244,7 @@ class Settings(BaseModel):
 
 
 def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
-    """Raise a RefusedError for the first unknown key in ``given``, or else for a missing one."""
+    """Raise RefusedError for the first unknown key in ``given`` or, if there is none, for a missing required key."""
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:

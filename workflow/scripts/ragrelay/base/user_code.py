@@ -1,7 +1,7 @@
 """Find users' own functions and classes, which the configuration names as ``module:name``.
 
-Modules are looked up in the study's folder and then among the installed packages. The start only parses them; jobs
-import them.
+Modules are searched for in the study's folder and then among installed packages. At the start, modules are only parsed;
+jobs import them.
 """
 
 import ast
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
-    """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
+    """Raise InputError if the function or class ``name`` (module:name) is neither in ``folder`` nor installed.
 
-    ``kind``: its name in the message, such as function or class.
+    ``kind``: what the message calls it, such as function or class.
     """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
@@ -43,13 +43,13 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return, for each key whose function's module exists, a 16-digit hash of the module's file."""
+    """Return a 16-digit hash of each function's module, by key; keys whose module doesn't exist are left out."""
     files = {key: _module_file(name, folder) for key, name in functions.items()}
     return {key: file_hash(path)[:16] for key, path in files.items() if path}
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """Import the function ``name`` (module:function). Raises InputError if the module doesn't have it."""
+    """Import the function ``name`` (module:function). Raises InputError if the module doesn't define it."""
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):
@@ -59,9 +59,9 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
-    """Turn errors from the user's function ``name`` into an InputError with the file, line and ``given`` input.
+    """Turn an error from the user's function ``name`` into an InputError that names the file, line and ``given`` input.
 
-    The traceback goes to the log. ``expected``: the result that the function should return.
+    The traceback is logged. ``given``: a noun phrase for the input. ``expected``: what the function should return.
     """
     try:
         yield
@@ -77,13 +77,13 @@ def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[No
 
 
 def module_of(name: str) -> ModuleType:
-    """Import the module in ``name`` (module:name), from the working folder or else an installed one."""
+    """Import the module of ``name`` (module:name) from the working folder or, if not found, from installed packages."""
     with _importable(Path()):
         return importlib.import_module(name.partition(":")[0])
 
 
 def names_from(package: str, name: str, folder: Path) -> list[str]:
-    """List everything that the module in ``name`` imports from ``package``, as sorted ``module`` or ``module:name``."""
+    """List the names that the module of ``name`` imports from ``package``, as ``module`` or ``module:name``, sorted."""
     path = _module_file(name, folder)
     imported = set()
     for node in ast.walk(ast.parse(path.read_bytes())) if path else ():

@@ -27,7 +27,8 @@ class Collection(ABC):
         """Read the queries.
 
         Returns:
-            Columns qid, query and, if there are gold answers, answers (lists of strings), in the collection's order.
+            Columns qid, query and, if there are gold answers, answers (lists of strings), in the order of the
+            collection.
         """
 
     @abstractmethod
@@ -54,17 +55,17 @@ class Collection(ABC):
             docnos: Passage ids.
 
         Returns:
-            Texts by docno. Ids without a text in the corpus are left out.
+            Texts by docno. Passages without a text in the corpus are left out.
         """
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
-        """Choose the texts in which to count unusual characters.
+        """Choose the texts in which to count invisible characters.
 
         Args:
             judged: The judged passages' texts by docno.
 
         Returns:
-            The texts in ``judged``, or all passages' texts if the collection reads them anyway.
+            The texts in ``judged``, or those of all passages if the collection reads all of them anyway.
         """
         return judged.values()
 
@@ -81,7 +82,7 @@ class Collection(ABC):
 
     @abstractmethod
     def corpus_identity(self) -> str:
-        """Identify the corpus, so that indexes can be stored by corpus.
+        """Identify the corpus, so that datasets with the same corpus share its indexes.
 
         Returns:
             A hash of the passages, or the corpus's id in a catalogue.
@@ -92,5 +93,5 @@ class Collection(ABC):
         """Count the passages in the corpus.
 
         Returns:
-            The number of passages; None if it comes from a catalogue that doesn't say.
+            The number of passages; None if the corpus comes from a catalogue that doesn't give the number.
         """

@@ -1,4 +1,4 @@
-"""Read passages that a collection lacks from a user's file. They are only used in contexts, not indexed or judged."""
+"""Read passages that a collection lacks from a user's file. Such passages may be in contexts, but aren't indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage from the file ``path``. ``qid``: the only query whose contexts may contain it; None for all queries."""
+    """A passage from a user's file. Only contexts of the query ``qid`` (if None, of any query) may contain it."""
 
     path: Path
     docno: str
@@ -38,9 +38,9 @@ def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
 
 
 def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> Collection:
-    """Return ``collection`` with the texts of ``brought`` added.
+    """Return ``collection`` with the texts of the passages ``brought`` added.
 
-    Raises InputError if a docno is already in the collection or has two different texts.
+    Raises InputError if the docno of a passage is already in the collection or has two different texts.
     """
     if not brought:
         return collection

@@ -1,4 +1,4 @@
-"""Read a dataset from the ir_datasets catalogue. Passages come from its document store, so the corpus isn't copied."""
+"""Read a dataset from the ir_datasets catalogue. Passages come from ir_datasets' document store, without a copy."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def is_catalogued(dataset_id: str) -> bool:
-    """Return whether ir_datasets knows ``dataset_id``, without downloading anything."""
+    """Return whether ir_datasets has a dataset ``dataset_id``, without downloading anything."""
     import ir_datasets
 
     try:
@@ -45,10 +45,10 @@ def corpus_id(dataset_id: str) -> str:
 
 @contextlib.contextmanager
 def first_use() -> Iterator[None]:
-    """Lock the ir_datasets home, because two jobs that download or build the same files would corrupt them.
+    """Lock ir_datasets' home folder, because two jobs that download or build the same files would corrupt them.
 
-    While one job downloads, others wait; reading existing files only takes a moment. Raises InputError if a file is
-    missing and can't be downloaded, for example on nodes without a network.
+    While one job downloads, others wait; if the files already exist, the lock is only held for a moment. Raises
+    InputError if a file is missing and can't be downloaded, for example on nodes without a network.
     """
     import ir_datasets
     from filelock import FileLock, Timeout
@@ -75,8 +75,8 @@ def first_use() -> Iterator[None]:
 class IrDatasetsCollection(Collection):
     """The dataset ``dataset_id`` in ir_datasets (https://ir-datasets.com). Raises InputError if the id is unknown.
 
-    Each part is downloaded and prepared on first use, by one job at a time. ``answers``: a file with gold answers, for
-    datasets that have none (see local.with_gold).
+    Queries, qrels and documents are each downloaded and prepared on first use, by one job at a time. ``answers``: a
+    file with gold answers, for datasets that come without any (see local.with_gold).
     """
 
     def __init__(self, dataset_id: str, answers: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Read which queries belong together, such as turns of a conversation, questions on one paragraph or query variants."""
+"""Read clusters of related queries, such as turns of a conversation, questions on the same paragraph, or variants."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +18,8 @@ COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
 def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
     """Read the cluster of each query in ``qids`` from lines ``qid<TAB>cluster``, and return ``COLUMNS``.
 
-    Lines for other queries are ignored. Raises InputError for a line that is malformed or repeats a qid, or for the
-    first query without a line.
+    Lines for other queries are ignored. Raises InputError for the first line that is malformed or repeats a qid, and
+    for the first query without a line.
     """
     names, seen = dict[str, str](), dict[str, int]()
     for number, line in numbered_lines(path):
@@ -44,7 +44,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
 def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
     """Read each query's cluster number from clusters.parquet.
 
-    Returns None if queries are independent: there is no such file, or no two queries share a cluster.
+    Returns None if queries are independent: ``path`` is None, or no two queries share a cluster.
     """
     if path is None or not Path(path).is_file():
         return None

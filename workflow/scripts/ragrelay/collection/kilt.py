@@ -1,7 +1,7 @@
 """Build local datasets from KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
 
-KILT: Petroni et al., NAACL 2021. Passages have 100 words, as in Karpukhin et al., EMNLP 2020. All passages on a gold
-page count as relevant, as in Salemi and Zamani, SIGIR 2024.
+KILT: Petroni et al., NAACL 2021. Passages have 100 words, as in Karpukhin et al., EMNLP 2020. All passages from a gold
+page (a page in a query's provenance) count as relevant, as in Salemi and Zamani, SIGIR 2024.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from ragrelay.base.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"
-"""KILT's marks before section headings and before list items."""
+"""The strings that KILT puts before section headings and before list items."""
 PASSAGES = "passages.jsonl.gz"
 
 
 class TaskRecords(NamedTuple):
-    """A task's queries, gold answers and provenance page ids, each by qid."""
+    """A KILT task's queries, gold answers, and ids of the pages in the queries' provenance, each by qid."""
 
     queries: dict[str, str]
     answers: dict[str, list[str]]
@@ -33,7 +33,7 @@ class TaskRecords(NamedTuple):
 
 
 def read_task(path: Path) -> TaskRecords:
-    """Read a task's file. Any whitespace in a query, such as a dialogue's line breaks, becomes a single space.
+    """Read a task's file. Whitespace in a query, such as line breaks in a dialogue, is reduced to single spaces.
 
     Raises InputError for a record that has no id or input, repeats an id, or has a malformed output.
     """
@@ -64,7 +64,7 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
 
 
 def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]]:
-    """Split a page in the knowledge source into passages: doc_id (page id and number), title, text.
+    """Split a page from KILT's knowledge source into passages with doc_id (page id and passage number), title and text.
 
     The page's paragraphs, without title and headings, are split every WORDS words. Each text begins with the title.
     Raises InputError for a page without id, title or paragraphs.
@@ -88,9 +88,9 @@ def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]
 def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> dict[str, dict[str, int]]:
     """Write the passages to ``folder``, and for each of ``tasks`` (files by name) a dataset that links to them.
 
-    All passages on a query's gold pages get label 1, and each page is a subtopic. Returns counts by task: queries,
-    queries without a gold page in the knowledge source, and judgements. Raises the errors of read_task and
-    page_passages, and InputError if the knowledge source has none of a task's pages.
+    All passages from a query's gold pages get label 1, and each page is a subtopic. Returns three counts for each task:
+    queries, queries without a gold page in the knowledge source, and judgements. Raises the errors of read_task and
+    page_passages, and InputError if the knowledge source contains none of a task's gold pages.
     """
     records = {name: read_task(path) for name, path in tasks.items()}
     wanted = {page for task in records.values() for pages in task.pages.values() for page in pages}

@@ -18,23 +18,23 @@ from ragrelay.collection.base import QRELS, QUERIES, Collection
 
 PASSAGES = ("passages.jsonl", *(f"passages.jsonl{ending}" for ending in COMPRESSED))
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
-"""Lower-case names that the first column of a queries file has if there is a header."""
+"""Lower-case names by which a queries file's first field is recognised as part of a header."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
-"""A label. This is stricter than Python's int, which reads 1_0 as 10. Six digits is the maximum because trec_eval has a
-counter for every label up to the highest one: with nine digits, they would take gigabytes, and if memory runs out, its
-measures are 0."""
+"""A label. This pattern is stricter than Python's int, which reads 1_0 as 10. Labels have at most six digits because
+trec_eval keeps a counter for every label up to the highest one. With nine digits, the counters would take gigabytes,
+and if memory runs out, trec_eval reports measures of 0."""
 
 log = logging.getLogger(__name__)
 
 
 class LocalCollection(Collection):
-    """The dataset in the folder ``path``. Its methods raise InputError for the first malformed line."""
+    """The dataset in the folder ``path``. All methods raise InputError for the first malformed line that they read."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def files(self) -> list[Path]:
-        """Return those of the dataset's files that exist, passages first."""
+        """Return the dataset's existing files, passages first."""
         names = (*PASSAGES, "queries.tsv", "qrels.txt", "answers.jsonl")
         return [self.path / name for name in names if (self.path / name).is_file()]
 
@@ -119,7 +119,7 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Add a column ``answers`` to ``queries`` from a JSON Lines file. It is null for queries without answers.
+    """Add a column ``answers`` to ``queries`` from a JSON Lines file. Queries that aren't in the file get null.
 
     Raises InputError for the first line that is malformed or repeats a qid.
     """

@@ -15,9 +15,9 @@ def prepare_collection(
     """Read a collection and check it.
 
     Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and counts of the
-    data left out (what, count). With ``drop_identical_ids``, the counts include queries whose rankings leave out the
-    passage with their id. Raises InputError if no query has a judgement, or if there are gold answers but none belongs
-    to a query.
+    data left out (what, count). With ``drop_identical_ids``, one count is of the passages that have the id of a query
+    and are left out of its rankings. Raises InputError if no query has a judgement, or if there are gold answers but
+    none for a judged query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -44,7 +44,7 @@ def prepare_collection(
 def prepare_references(
     collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the references for ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
+    """Return the references for ``queries`` (qid, ...), chosen by their judgements ``qrels`` (qid, docno, label).
 
     References (qid, docno, label, text) are the passages that have a text and a label at or above the lowest grade,
     sorted by query and docno. Also returns counts of the data left out (what, count). ``grades`` maps each grade's name
@@ -74,7 +74,7 @@ def prepare_references(
 
 
 def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return those of ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
+    """Return the rows in ``queries`` (qid, ...) whose query has a judgement in ``qrels`` (qid, ...)."""
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 

@@ -17,8 +17,9 @@ _MARKS = re.compile(r"[\u0f0d\u0f0e\u17d4\u17d5]+\s*")
 def split_sentences(text: str) -> list[str]:
     """Split ``text`` after each sentence and the whitespace that follows. Joining the parts restores the text.
 
-    sentencex finds the ends, using its rules and abbreviations for English, which also know other scripts' full stops.
-    List items, with their marks, are separate sentences. A text without full stops, as in Thai, is one sentence.
+    The package sentencex finds the ends of sentences, with its rules and abbreviations for English, which also cover
+    full stops in other scripts. A list item, with its bullet or number, is a separate sentence. A text without full
+    stops, as in Thai, is one sentence.
     """
     from sentencex import segment
 
@@ -40,7 +41,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def halves(text: str) -> list[str]:
-    """Split a text of at least two characters at the whitespace nearest to its middle, or else in the middle.
+    """Split a text of at least two characters at the whitespace nearest to the middle or, without whitespace, there.
 
     A letter and its marks, such as vowel signs, stay together.
     """

@@ -56,14 +56,14 @@ class DatasetSource(Kind):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the clusters file exists.
+        """Check that the file with query clusters exists, if the dataset has one.
 
         Args:
             place: The start of messages, as in ``Kind.check``.
             study: The study that uses the dataset.
 
         Raises:
-            InputError: ``clusters`` isn't an existing file.
+            InputError: The key ``clusters`` names a file that doesn't exist.
         """
         if self.clusters is not None and not (study.folder / self.clusters).is_file():
             found = f"no file {study.folder / self.clusters}"
@@ -71,7 +71,7 @@ class DatasetSource(Kind):
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Require at least one reference grade in the configuration. Only a job's parameters may have no grades.
+        """Require at least one reference grade in the configuration. A job's parameters may omit the grades.
 
         Args:
             given: The entry as the user wrote it.
@@ -94,7 +94,7 @@ class DatasetSource(Kind):
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """Return a name for the corpus's files. Datasets that share a corpus return the same name.
+        """Return a name for the corpus, used in file names. Datasets with the same corpus return the same name.
 
         Args:
             name: The dataset's name, returned by default.
@@ -105,18 +105,18 @@ class DatasetSource(Kind):
         return name
 
     def files(self, folder: Path) -> list[Path]:
-        """List those of the user's files for the dataset that exist.
+        """List the user's files for the dataset, omitting any that don't exist.
 
         Args:
             folder: The folder that relative paths are relative to.
 
         Returns:
-            Their paths; none by default.
+            The files' paths; none by default.
         """
         return []
 
     def catalogued(self) -> str | None:
-        """Return the dataset's id in ir_datasets, if it comes from there.
+        """Return the dataset's id in ir_datasets, if the dataset comes from there.
 
         Returns:
             The id; None if the dataset comes from elsewhere.
@@ -129,7 +129,7 @@ class DatasetSource(Kind):
         Args:
             place: The start of messages, as in ``check``.
             study: The study that uses the dataset.
-            expected: What needs gold answers, as the end of the message.
+            expected: The end of the message, which names what needs gold answers.
 
         Raises:
             InputError: The dataset has no gold answers.

@@ -19,11 +19,11 @@ UNSPACED = re.compile(f"[{_UNSPACED}]")
 """A letter from a script without spaces between words. It counts as a word."""
 WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
-"""A piece of text that a model's tokenizer either splits into known parts or replaces with one unknown token."""
+"""A piece of text that a model's tokenizer either splits into known tokens or replaces with a single unknown token."""
 MOST_LOST = 0.05
-"""Texts are rejected if a tokenizer drops more than this share of their words, and reported if it cuts more."""
+"""Texts are rejected if a tokenizer drops more than this share of words; there is a warning if it cuts more."""
 MOST_CUT = 0.5
-"""Texts are rejected if a tokenizer cuts more than this share of their words."""
+"""Texts are rejected if a tokenizer cuts (drops some letters of) more than this share of words."""
 SAMPLE = 1000
 """Number of passages per collection in which words are counted."""
 
@@ -47,7 +47,7 @@ class Shares(NamedTuple):
 
 
 def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORDS) -> Shares:
-    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words always survive."""
+    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words are never dropped or cut."""
     count = lost = cut = 0
     kept: dict[str, int] = {}
     for text in texts:
@@ -66,7 +66,7 @@ def check_words(
 ) -> None:
     """Raise InputError if ``tokens`` loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
 
-    ``what``: a plural noun for the texts. ``expected``: what can read them.
+    ``what``: a plural noun for the texts. ``expected``: what can read such texts.
     """
     found = shares(texts, tokens, pattern)
     if found.refused:
@@ -88,7 +88,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Return a count (what, count) of the queries with a word that ``tokens`` cuts; [] if few words are cut."""
+    """Return a count (what, count) of the queries with a word that ``tokens`` cuts; [] unless many words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)
@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word as measures that split at spaces see it. In a script without spaces, they see nothing."""
+    """Return the word as measures that split texts at spaces read it. In a script without spaces, they read nothing."""
     return [] if UNSPACED.fullmatch(word) else [word]

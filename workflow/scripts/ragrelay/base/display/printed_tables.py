@@ -1,4 +1,4 @@
-"""Print tables as Markdown on a terminal."""
+"""Format tables as Markdown for the terminal."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Show progress on a terminal in complete lines, because parallel jobs and Snakemake share the screen."""
+"""Show progress as complete lines on the terminal, which parallel jobs and Snakemake share."""
 
 import sys
 import threading
@@ -18,7 +18,7 @@ _JOB: ContextVar[str] = ContextVar("job", default="")
 
 @contextmanager
 def prefixed(job: str) -> Iterator[None]:
-    """Prefix all lines within the context with ``job``, such as its dataset and retriever."""
+    """Within the context, prefix all progress lines with ``job``, a name such as the job's dataset and retriever."""
     token = _JOB.set(job)
     try:
         yield
@@ -27,7 +27,7 @@ def prefixed(job: str) -> Iterator[None]:
 
 
 class Lines:
-    """Writes lines that begin with the job's name to standard error, if that is a terminal.
+    """Writes lines that begin with the job's name to standard error if standard error is a terminal.
 
     The first line appears at once or, with ``later``, after a pause. Threads may share an instance.
     """
@@ -41,7 +41,7 @@ class Lines:
         self._lock = threading.Lock()
 
     def say(self, text: Callable[[], str]) -> None:
-        """Write ``text()`` as a line, unless the previous line is too recent."""
+        """Call ``text`` and write the result as a line, unless the previous line was written too recently."""
         with self._lock:
             now = time.monotonic()
             if now >= self._next and sys.stderr.isatty():
@@ -52,7 +52,7 @@ class Lines:
 class Progress:
     """Counts finished items out of ``total`` and shows the count on a terminal. ``unit`` is a plural noun.
 
-    The rate excludes the first items, while the engine warms up.
+    The rate ignores the first items, during which the engine warms up.
     """
 
     def __init__(self, total: int, unit: str) -> None:

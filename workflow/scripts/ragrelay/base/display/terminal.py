@@ -1,4 +1,4 @@
-"""Write to the terminal, where file names, logs and server replies must not move the cursor or hide lines."""
+"""Write to the terminal, escaping any characters in file names, logs and server replies that would move the cursor."""
 
 import logging
 import sys
@@ -19,14 +19,14 @@ def escaped(text: str) -> str:
 
 
 class Shown(logging.Formatter):
-    """Wraps another formatter to make its output safe for a terminal, where people also read logs."""
+    """Wraps another log formatter and escapes its output, so that logs are safe to view on a terminal."""
 
     def __init__(self, formatter: logging.Formatter | None) -> None:
         super().__init__()
         self.formatter = formatter or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format the record in printable characters only."""
+        """Format the log record, with unprintable characters escaped."""
         return escaped(str(self.formatter.format(record)))
 
 
@@ -51,7 +51,7 @@ def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write an uncaught exception's traceback, or one line after Ctrl-C. This is for ``sys.excepthook``."""
+    """Write an uncaught exception's traceback, or a single line after Ctrl-C. Use it as ``sys.excepthook``."""
     if issubclass(kind, KeyboardInterrupt):
         tell("", f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return

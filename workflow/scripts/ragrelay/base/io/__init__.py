@@ -1,1 +1,1 @@
-"""Read and write files: atomic writes, hashes, numbered text lines and append-only Parquet parts."""
+"""Read and write files: atomic writes, hashes, text lines with line numbers, and append-only Parquet stores."""

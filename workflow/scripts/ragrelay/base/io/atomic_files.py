@@ -1,4 +1,4 @@
-"""Write files and folders completely or not at all: they have temporary names until they are complete."""
+"""Write files and folders atomically, under temporary names until they are complete."""
 
 import functools
 import json
@@ -26,8 +26,8 @@ _swept: set[Path] = set()
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``. Rename it to ``path`` on success; remove it on any error.
 
-    The temporary name starts with a dot, so that readers that list files by pattern skip it. It has the same suffix as
-    ``path``, because some writers look at the suffix (``.gz``, ``.parquet``).
+    The temporary name starts with a dot, so that readers that list files by pattern skip it. It ends with the suffix of
+    ``path``, because some writers choose the format by suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -42,7 +42,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Like ``atomic``, but for a folder, which the caller creates. A ``path`` that another job created stays."""
+    """Like ``atomic``, but for a folder, which the caller creates. A ``path`` created by another job is kept."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -134,9 +134,9 @@ def write_json(value: object, path: str | Path) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a temporary path next to ``path`` that identifies this process and ends with the same name.
+    """Return a temporary path next to ``path`` that identifies this process and ends with the name of ``path``.
 
-    The first call for a folder removes files that dead processes left there, because killed jobs can't clean up.
+    The first call for a folder also removes temporary files of dead processes, because killed jobs can't clean up.
     """
     if path.parent not in _swept:
         _swept.add(path.parent)
@@ -156,7 +156,7 @@ def leftovers(folder: Path) -> Iterator[Path]:
 def ended(temporary: Path) -> bool:
     """Return whether the process that created ``temporary`` has ended, as far as this machine knows.
 
-    A machine only knows its own processes since it last booted. Processes on other nodes count as running.
+    A machine only knows the processes that it has run since booting. Processes on other nodes count as running.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():
@@ -174,7 +174,7 @@ def ended(temporary: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a leftover, even if another job does so at the same time."""
+    """Remove a temporary file or folder, tolerating that another job removes it at the same time."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -183,9 +183,9 @@ def remove(path: Path) -> None:
 
 
 def process_state(process: int) -> tuple[str, int]:
-    """Return a process's state and its start in clock ticks since boot; ("", 0) if unknown.
+    """Return a process's state and its start time in clock ticks since boot; ("", 0) if unknown.
 
-    See proc_pid_stat(5), fields 3 and 22. The name before them may contain spaces and parentheses.
+    These are fields 3 and 22 in proc_pid_stat(5). Field 2, the command's name, may contain spaces and parentheses.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

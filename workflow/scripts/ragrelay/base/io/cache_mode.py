@@ -1,6 +1,6 @@
-"""Check whether jobs may write to the cache. The config key ``cache_mode`` reaches them through the environment.
+"""Check whether jobs may write to the cache. Jobs get the config key ``cache_mode`` through the environment.
 
-The mode isn't a param of any rule, because it doesn't affect results.
+It isn't a param of any rule, because it doesn't affect results.
 """
 
 import os
@@ -18,7 +18,7 @@ def read_only() -> bool:
 
 
 def check_writable(missing: str, folder: Path) -> None:
-    """Raise InputError if the cache is read-only. ``missing``: what ``folder`` lacks, as the start of a sentence."""
+    """Raise InputError if the cache is read-only. ``missing``: what ``folder`` lacks, to begin the message."""
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
         raise InputError(

@@ -1,7 +1,8 @@
 """Record who is using a cache, in one file per run or removal in ``<cache_dir>/.in-use``, so that no run loses files.
 
-A run writes its note and then looks for removals; a removal writes its note and then looks for runs. So at least one of
-the two sees the other. Processes keep renewing their notes, and notes of dead processes are ignored.
+These files are called notes. A run writes its note and then looks for removals; a removal writes its note and then
+looks for runs. So at least one of the two sees the other. Processes keep renewing their notes, and notes of dead
+processes are ignored.
 """
 
 import atexit
@@ -21,12 +22,12 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".in-use"
 RENEWED_EVERY, DEAD_AFTER = 60.0, 600.0
-"""Seconds between renewals of a note, and seconds without renewal after which another node's process counts as dead."""
+"""Seconds between renewals of a note, and seconds without a renewal until a process on another node counts as dead."""
 RUN, REMOVAL = "run", "removal"
 
 
 class Use:
-    """This process's note of ``kind`` in the cache, from ``note`` until ``end`` or until the process ends."""
+    """A note that this process uses the cache for a run or a removal (``kind``), until ``end`` or the process ends."""
 
     def __init__(self, cache_dir: Path, kind: str) -> None:
         self.path = temporary_beside(cache_dir / FOLDER / kind)
@@ -45,7 +46,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """Describe the other running processes of ``kind``. Ages use the file system's clock, read off this note."""
+        """Describe the other running processes of ``kind``. Notes' ages are relative to the file system's clock."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
@@ -67,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Like note_run, but for a job and within a context, because a job may outlive the run that submitted it."""
+    """Like note_run, but only within the context. Jobs use it, because they may outlive the run that submitted them."""
     use = note_run(Path(cache_dir))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Find invisible characters, reject them in ids, and map lookalike characters to one form."""
+"""Find invisible characters, reject them in ids, and map lookalike characters to a single form."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Zero-width characters, except accents and vowel signs, which are drawn onto a letter."""
+"""Zero-width characters. Accents and vowel signs don't count, because they are drawn onto a letter."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # To find a visible character quickly, because almost every text begins with a letter. Hangul fillers are invisible.
 _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
@@ -29,7 +29,7 @@ _QUOTES_AND_DASHES = str.maketrans(
 
 
 def composed(text: str) -> str:
-    """Return ``text`` in Unicode's form NFC, where a letter and its accents are one character if there is one."""
+    """Return ``text`` in Unicode's form NFC, which combines a letter and its accents into one character if possible."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError if an id is empty or contains whitespace or invisible characters. ``name`` is its column.
+    """Raise InputError if the id ``value`` is empty or contains whitespace or invisible characters. ``name``: e.g. qid.
 
     TREC files are split at whitespace, and pytrec_eval reads ids as C strings, which end at the first NUL.
     """
@@ -79,7 +79,7 @@ def check_text(place: str, text: str) -> None:
 
 
 def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
-    """Raise InputError if a query contains a control character that matches ``refused``; some engines reject these."""
+    """Raise InputError if a query contains a control character that matches ``refused``; engines may reject these."""
     if control := refused.search(text):
         found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
         raise InputError(place, found, "a query without control characters")

@@ -1,4 +1,4 @@
-"""Open files that may be compressed, according to their suffix (upper or lower case)."""
+"""Open plain or compressed files. The suffix, in upper or lower case, determines the compression."""
 
 import bz2
 import gzip
@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 DAMAGE = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, OSError)
-"""Errors that reading damaged data raises."""
+"""Errors that may be raised when reading damaged data."""
 PIECE = 1 << 16
 """Bytes to read at a time."""
 

@@ -1,4 +1,4 @@
-"""Compare a user's file with a study's needs: count missing data, warn if there is a lot, fail if all is missing."""
+"""Check that a user's file contains the data that a study needs, with counts and warnings of what is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,16 +11,16 @@ ENOUGH = 0.5
 """The page warns if a file has less than this share of the data that the study needs."""
 
 NAMED = ("generator", "scorer", "source", "judge", "retriever")
-"""The keys of a count's ``detail`` that a warning names."""
+"""The keys in a count's ``detail`` whose values a warning mentions."""
 
 
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
 ) -> dict[str, object]:
-    """Return a count (what, count, of) of the needed things that the user's file ``place`` lacks.
+    """Return a count (what, count, of) of the needed items that are missing from the user's file ``place``.
 
-    ``what``: plural nouns for the needed and for the missing things. ``given``: the file's content instead. Raises
-    InputError if nothing was ``found``.
+    ``what``: plural nouns for the needed and for the missing items. ``given``: what the file contains instead, for the
+    error message. Raises InputError if none of the needed items was ``found``.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -28,9 +28,10 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the sentences about doubtful data for a page's first screen. ``counts`` comes from left_out.json.
+    """Return warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
 
-    These are the coverage_warnings, the counts' own warnings (one per dataset and kind of count), and their sentences.
+    They consist of coverage_warnings, the warnings in ``counts`` (one per dataset and kind of count), and the sentences
+    in ``counts``.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -57,7 +58,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return one sentence for each dataset and file with less than ENOUGH of the data that the study could use.
 
-    ``counts`` comes from left_out.json. Counts from functions other than count_missing are ignored.
+    ``counts``: the content of left_out.json. Counts that weren't created by count_missing are ignored.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

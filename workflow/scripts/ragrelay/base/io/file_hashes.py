@@ -1,6 +1,6 @@
 """Store hashes of cached files when they are written, and check them when the files are used.
 
-Files in older caches don't have hashes and get them on first use.
+Files from older versions' caches have no hashes yet; their hashes are stored on first use.
 """
 
 import hashlib
@@ -35,9 +35,9 @@ BARE = re.compile(rb"[0-9a-f]{64}")
 
 
 def write_hashes(path: Path) -> None:
-    """Write the size and two hashes (of samples and of all bytes) of a file, or of every file in a folder.
+    """Store the size and two hashes (of samples and of all bytes) of a file, or of every file in a folder.
 
-    They are stored in the folder's ``hashes.json``, or in ``<name>.hashes.json`` next to the file.
+    They are written to ``hashes.json`` in the folder, or to ``<name>.hashes.json`` next to the file.
     """
     write_json({name: _described(file) for name, file in _files(path).items()}, _place(path))
 
@@ -159,7 +159,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """Return what is wrong with an entry, or with the hash it stores for an unchanged file; empty if nothing is."""
+    """Return what is wrong with ``entry``, a file that stores another file's hash; empty if nothing is."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
         return ""  # an old entry, which doesn't name its file

@@ -28,7 +28,7 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError if a file in ``paths`` changes within the context, instead of any resulting error."""
+    """Raise InputError if a file in ``paths`` changes within the context, replacing any error that this causes."""
     before = {path: file_version(path) for path in paths}
     try:
         yield

@@ -1,4 +1,4 @@
-"""Derive names from content: canonical hashes of values, texts and files."""
+"""Compute hashes of values, texts and files, to use as names."""
 
 import hashlib
 import json

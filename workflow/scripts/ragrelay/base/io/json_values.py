@@ -8,11 +8,11 @@ from typing import Any
 from ragrelay.base.errors import InputError
 
 FAULTS = (ValueError, RecursionError)
-"""Errors that json.loads raises for invalid JSON, numbers with more digits than Python reads, and endless nesting."""
+"""Errors that json.loads raises for invalid JSON, for numbers with too many digits, and for excessive nesting."""
 
 
 def json_fault(error: Exception) -> str:
-    """Describe one of the errors in FAULTS, for the ``found`` of a message."""
+    """Describe one of the errors in FAULTS, to use as the argument ``found`` of an InputError."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):
@@ -36,14 +36,14 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file that ragrelay wrote. Errors are those of the standard library."""
+    """Return the content of a JSON file that ragrelay wrote. Raises the errors of the standard library."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
     """Parse a line as a JSON object. Raises InputError for anything else, a repeated key, or an unpaired surrogate.
 
-    ``halves``: skip the check for surrogates, because the caller checks the values that it reads.
+    ``halves``: allow unpaired surrogates, because the caller checks the values that it uses.
     """
     try:
         record = DECODER.decode(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Key = dict[str, Any]
-"""Wildcard values by wildcard. ``k`` and ``seed`` are integers, all others strings."""
+"""Values by wildcard. Values of ``k`` and ``seed`` are integers, all others are strings."""
 NUMBERS = ("k", "seed")
 WILDCARD = re.compile(r"\{(\w+)\}")
 
@@ -21,11 +21,11 @@ class KeyedFiles:
 
     Only the part after ``<results>/`` is matched, because the results folder may be anywhere."""
     paths: tuple[Path, ...]
-    """The distinct paths that match ``pattern``. All methods keep their order."""
+    """The distinct paths that match ``pattern``. All methods keep the order of these paths."""
 
     @property
     def keyed(self) -> list[tuple[Key, Path]]:
-        """Each path with its wildcard values. ``k`` and ``seed`` are integers, all others strings.
+        """Each path with its wildcard values. Values of ``k`` and ``seed`` are integers, all others are strings.
 
         Raises:
             ValueError: A path doesn't match the pattern.
@@ -51,7 +51,7 @@ class KeyedFiles:
             A mapping from the wildcard's values (or from tuples of values, if you name several wildcards) to paths.
 
         Raises:
-            ValueError: Two paths have the same values, or a path doesn't match the pattern.
+            ValueError: Two paths have the same values for these wildcards, or a path doesn't match the pattern.
         """
         paths = {tuple(key[name] for name in names): path for key, path in self.keyed}
         if len(paths) < len(self.paths):
@@ -125,6 +125,6 @@ def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[
 
 
 def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
-    """Return the KeyedFiles for ``pattern`` and one or more ``files``, in which paths may be repeated."""
+    """Return the KeyedFiles for ``pattern`` and one or more ``files``. Repeated paths count once."""
     paths = [files] if isinstance(files, str) else files
     return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

@@ -1,4 +1,4 @@
-"""Check whether a job has work to do (and so gets GPUs), and recheck that before it starts working."""
+"""Count a job's missing results to decide whether it gets a GPU, and recheck the count before the work starts."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,7 @@ class _WorkError(Exception):
 
 
 def check_counted(counts: Iterable[str], gpus: object) -> None:
-    """Raise InputError if a job without GPUs is about to work although its ``counts`` said that nothing was missing.
+    """Raise InputError if a job without GPUs has work to do although its count files (``counts``) say otherwise.
 
     The job's next attempt requests GPUs.
     """
@@ -32,13 +32,13 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Check the job's count, or end a job that only counts. Call this before loading a model or building an index."""
+    """Check that the job may start expensive work, or end it if it only counts. Call this before loading a model."""
     _BEFORE_WORK.get()()
 
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Let before_work check the count for ``job``. If the job only counts, write whether before_work was called."""
+    """Within the context, make before_work check the count for ``job``. A counting job writes whether it was called."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

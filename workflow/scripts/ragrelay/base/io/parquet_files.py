@@ -1,4 +1,4 @@
-"""Read Parquet files that may be damaged. Arrow reads them, because Polars aborts the process on some."""
+"""Read Parquet files that may be damaged, using Arrow because some damaged files make Polars abort the process."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.base.errors import InputError
 
 T = TypeVar("T")
 FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
-"""Errors that reading an unreadable file raises."""
+"""Errors that may be raised when reading a damaged file."""
 LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 PLAIN = (
     pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
@@ -63,9 +63,9 @@ def fault(error: BaseException) -> str:
 def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
     """Read the columns ``required`` from a user's Parquet file, and those of ``optional`` that it has.
 
-    Categories and dates become strings. ``expected``: the kind of file, for messages. Raises InputError if the file is
-    missing, damaged or not Parquet, if a column is missing or repeated, or if a column has values other than strings,
-    numbers, booleans, or lists or records of these.
+    Categories and dates become strings. ``expected``: a noun phrase for the kind of file, for messages. Raises
+    InputError if the file is missing, damaged or not Parquet, if a column is missing or repeated, or if a column has
+    values other than strings, numbers, booleans, or lists or records of these.
     """
     if not path.is_file():
         raise InputError(path, "no such file", expected)
@@ -100,7 +100,7 @@ def _plain(kind: pa.DataType) -> bool:
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
-    """Return ``read(path)`` for a file from another ``study``. Raises InputError if it can't be read."""
+    """Return ``read(path)`` for a file in the results of ``study``. Raises InputError if the file can't be read."""
     try:
         return read(path)
     except FAULTS as error:

@@ -1,14 +1,14 @@
-"""Store answers and scores in append-only Parquet parts: nothing is computed twice, and killed jobs lose no work.
+"""Store answers and scores in append-only Parquet files called parts: nothing is recomputed, and no work is lost.
 
-Jobs on different nodes may append at the same time: each part is written under a temporary name, then renamed, and
+Jobs on different nodes may add parts at the same time: each part is written under a temporary name, then renamed, and
 never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
-Consecutive parts can be joined. The new part has the first one's time, so that the same rows count as before. Next to
-it, ``<part>.json``, which is written first, lists the parts that it replaces; readers ignore these as soon as the new
-part exists. They are removed a day later, when no reader uses them any more.
+Consecutive parts can be joined. The joined part has the time of the first original part, so that the same rows count as
+before. A file ``<part>.json``, written before the joined part, lists the original parts; readers ignore them as soon as
+the joined part exists. The original parts are removed a day later, when no reader uses them any more.
 
-A part's bytes are hashed when it enters the store's index (part_index) and again by each job that opens it. Jobs only
-open the parts that hold their keys.
+A part's bytes are hashed when the part is added to the store's index (part_index), and rehashed by each job that opens
+it. Jobs only open parts that contain keys that they need.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 HASH_DIGITS = 16
 WRITTEN = "%Y%m%dT%H%M%S%f"
-"""Format of the time (UTC) when a part was written, used in its metadata and name."""
+"""Format of a part's time of writing (UTC), which appears in the part's metadata and file name."""
 # Parts to read together: enough to avoid one query for each of thousands of small parts, few enough to limit memory.
 PARTS_AT_ONCE = 32
 # Hashing waits for the disk or the network file system.
@@ -42,16 +42,16 @@ HASHING_THREADS = 8
 JOINED_BYTES = 128 << 20
 """Maximum total size of the parts that are joined into one."""
 GRACE = 24 * 60 * 60.0
-"""How long replaced parts stay, in seconds: longer than any reader needs between two accesses to a part."""
+"""Seconds until parts replaced by a joined part are removed. No reader takes this long between two reads of a part."""
 SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
-"""How to merge the metadata of joined parts, by the keys' endings. All other keys must agree."""
+"""How to join parts' metadata, by keys' endings: sum, maximum, or first value. Values of other keys must be equal."""
 
 
 class PartStore:
-    """A store in ``folder`` whose rows have ``schema`` and are looked up by the columns ``key``.
+    """A store in ``folder`` whose rows have the columns ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns that were added to the schema later and are null in older parts. ``at_most``: maximum values by
-    column; a part with a higher value wasn't written by this store.
+    ``later``: columns that older parts lack; they are null there. ``at_most``: maximum values by column; a part with a
+    higher value is rejected, because this store can't have written it.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class PartStore:
         self._unwritten = False
 
     def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
-        """Return the readable parts, earliest first (names start with the time). For damaged parts, only log a warning.
+        """Return the paths of undamaged parts in order of time. A damaged part is skipped, with a logged warning.
 
-        This process has hashed all their bytes, because a garbled Parquet file may crash a reader.
+        All bytes of these parts have been hashed in this process, because a garbled Parquet file may crash a reader.
 
         Args:
-            keys: If given, return only parts that hold one of these keys (and, rarely, another part).
+            keys: If given, return only parts that contain one of these keys (and, rarely, a part that doesn't).
             latest: If not 0, return at most this many parts, the latest ones.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
@@ -120,9 +120,9 @@ class PartStore:
         return indexed
 
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
-        """Join consecutive parts of the same origin into parts of up to ``most`` bytes.
+        """Join consecutive parts with matching metadata into parts of up to ``most`` bytes.
 
-        Returns how many parts were joined, and into how many new parts. The old ones stay until remove_replaced.
+        Returns the number of original parts and of new parts. The original parts stay until remove_replaced is called.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many are removed and remain."""
+        """Remove parts replaced at least ``grace`` seconds ago. Returns how many were removed and how many remain."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -170,8 +170,8 @@ class PartStore:
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
         """Write ``rows`` (with the schema's columns) as a new part with ``metadata``, and return its path.
 
-        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The next
-        access to the store, by any job, adds the part to the index.
+        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The part is
+        added to the index the next time any job uses the store.
         """
         path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
         self._write(content, path, rows)
@@ -191,10 +191,10 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` that are in the store, each with the earliest ``part`` that has it.
+        """Return the distinct ``keys`` that are in the store, each with the earliest ``part`` that contains the key.
 
-        ``parts``: a subset of parts(keys), to read only these. Reads just the key columns, as a stream: finding 200,000
-        keys among 2 million rows takes seconds and about 200 MiB.
+        ``parts``: the parts to read, if not all that ``parts(keys)`` returns. Only the key columns are read, as a
+        stream: finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.
         """
         wanted = keys.select(self.key).unique()
         parts = self.parts(wanted) if parts is None else list(parts)
@@ -205,10 +205,10 @@ class PartStore:
         return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """Return the stored row for each key in ``located``, a selection of rows from ``held``. Rows come in any order.
+        """Return the stored row for each key in ``located``, a selection of rows from ``held``, in no particular order.
 
-        Rows have the key and ``columns``, or all columns. Raises InputError if a part has disappeared or is damaged, or
-        if a value exceeds ``at_most``.
+        Each row has the key columns and ``columns``, or all columns if none are given. Raises InputError if a part has
+        disappeared or is damaged, or if a value exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
@@ -232,12 +232,12 @@ class PartStore:
         return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
-        """Return a part's metadata, such as engine, version, device, seconds and when it was ``written``."""
+        """Return a part's metadata, such as engine, version, device, seconds, and ``written`` (the time of writing)."""
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
     def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
-        """Scan ``columns`` in all rows of ``parts``, and add a column ``part`` with each row's part."""
+        """Lazily read ``columns`` from all rows in ``parts``, and add a column ``part``, the path of the row's part."""
         scan = pl.scan_parquet(
             parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
         )
@@ -273,7 +273,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` can't be read or that its bytes have changed; empty if it is complete."""
+    """Return why ``part`` is damaged: it can't be read, or its bytes have changed. Empty if it is intact."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:

@@ -1,8 +1,9 @@
-"""Index which keys each part of a store holds, so that a job only reads and checks the parts that have its keys.
+"""Index the keys in each part (file) of a store, so that a job only reads and checks parts with keys that it needs.
 
 The index is the file ``keys.index`` in the store's folder: a SHA-256 of the rest (32 bytes), 8 bytes per row, and a
-line of JSON. Parts that are missing from it or have changed are read and added. No row depends on the index: if there
-are several writers, the last one wins, and a missing, damaged or foreign index is rewritten.
+line of JSON. Parts that are missing from the index or have changed are read and added. Losing the index loses no data:
+if several jobs write it, the last one wins, and an index that is missing, damaged or for other key columns is
+rewritten.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ from ragrelay.base.io.file_hashes import UNREADABLE
 log = logging.getLogger(__name__)
 
 NAME = "keys.index"
-"""The file's name. Change it whenever its format or key_hashes changes, because several versions may share a cache."""
+"""The index's file name. Change it with the format or with key_hashes: versions of ragrelay may share a cache."""
 DIGEST_BYTES = 32
 ROWS_AT_ONCE = 1 << 16
 FILLER = "\0" * 8
@@ -31,7 +32,7 @@ MULTIPLIER, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 class IndexedPart(NamedTuple):
-    """A part's ``version`` (from part_version) and the sorted hashes of its ``keys`` (from key_hashes)."""
+    """The index's entry for a part: its ``version`` (from part_version) and the sorted hashes of its ``keys``."""
 
     version: list[int]
     keys: np.ndarray
@@ -49,14 +50,14 @@ def part_version(part: Path) -> list[int]:
 
 
 def part_keys(part: Path, key: Sequence[str]) -> np.ndarray:
-    """Return the key_hashes of ``part``, which must be undamaged."""
+    """Return the key_hashes of all rows in ``part``, which must be undamaged."""
     with pq.ParquetFile(part) as file:
         pieces = (key_hashes(pl.DataFrame(batch), key) for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*key]))
         return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
 
 
 def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
-    """Return the sorted 64-bit hashes of the columns ``key`` in ``rows``. They are the same on every machine."""
+    """Return the sorted 64-bit hashes of the columns ``key`` in ``rows``. Hashes are the same on every machine."""
     texts = rows.select(pl.concat_str(pl.col(key).cast(pl.String).fill_null("\0"), separator="\x1f"))
     pieces = (_hashes(piece.to_series()) for piece in texts.iter_slices(ROWS_AT_ONCE))
     return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
@@ -76,7 +77,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Return the indexed parts of the store in ``folder`` by name; empty without an undamaged index of ``key``."""
+    """Return the indexed parts of the store in ``folder`` by name; empty if there is no undamaged index for ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:

@@ -1,4 +1,4 @@
-"""Hard-link another store's parts into a store, for rows that are now stored under another name."""
+"""Hard-link parts from one store into another, for rows whose store has been renamed."""
 
 import json
 import logging
@@ -15,13 +15,14 @@ from ragrelay.base.io.parquet_parts import damage
 log = logging.getLogger(__name__)
 
 SEEN = "linked.json"
-"""A store's file with the names of the other store's parts that were already considered."""
+"""The target store's file with the names of the source store's parts that were already considered."""
 
 
 def link_parts(source: Path, target: Path, device: str) -> None:
     """Link the undamaged parts in the folder ``source`` that were computed on ``device`` into the folder ``target``.
 
-    Each part is read only once: later calls only consider new names. In a read-only cache, nothing is linked.
+    Each part is read only once: later calls only consider parts with new names. In a read-only cache, nothing is
+    linked.
     """
     names = {part.name for part in source.glob("part-*.parquet")}
     seen = set(json.loads((target / SEEN).read_text(encoding="utf-8"))) if (target / SEEN).is_file() else set()

@@ -1,4 +1,4 @@
-"""Tell whether Snakemake is running on a study, from the locks that it keeps in its working directory."""
+"""Detect whether Snakemake is running on a study, using the lock files in Snakemake's working directory."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ LOCKS = ".snakemake/locks/*.output.lock"
 
 
 def at_work(folder: str | Path) -> bool:
-    """Return whether a running Snakemake has locked outputs in ``folder`` (``<working directory>/results/<study>``).
+    """Return whether a Snakemake run has locked outputs in ``folder`` (``<working directory>/results/<study>``).
 
     A killed run leaves its lock behind. In Snakemake 9.27, a lock file lists a run's outputs, one path per line.
     """

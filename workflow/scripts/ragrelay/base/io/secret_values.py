@@ -1,6 +1,6 @@
 """Recognise secrets in a configuration, and hide a key that was sent to a server if the server repeats it in a reply.
 
-Access tokens with known prefixes, URLs with passwords and long random strings are taken for secrets.
+Access tokens with known prefixes, URLs with passwords, and long random strings are treated as secrets.
 """
 
 import html
@@ -28,14 +28,14 @@ SECRETS = {
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
         "an address with a key in its query", WITHOUT),
 }  # fmt: skip
-"""Patterns of secrets, each with its name in messages and the expected value."""
+"""Patterns of secrets. Each maps to what messages call the secret, and what they expect instead."""
 RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
-"""A run of characters that may be random. _is_random excludes hexadecimal ones, such as commits and hashes."""
+"""A run of characters that may be random. _is_random excludes hexadecimal strings, such as commits and hashes."""
 VARIABLE_KEY = "api_key_env"
 SHORTEST_SECRET = 8
-"""Length of the shortest key that counts as a secret. EMPTY, local and similar words stand for no key."""
+"""Minimum length of a key that counts as a secret, because words such as EMPTY or local are used to mean no key."""
 SHOWN, KEPT = 8, 12
-"""No message shows, and no stored reply contains, this many consecutive characters of a key."""
+"""Messages never contain the first number of consecutive characters of a key, stored replies never the second."""
 
 
 def check_no_secret(value: object, key: str = "") -> None:
@@ -64,7 +64,7 @@ def check_no_secret(value: object, key: str = "") -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """Return what kind of secret ``text`` seems to contain and where it belongs; None if there is none."""
+    """Return the kind of secret that ``text`` seems to contain and where to put it instead; None if there is none."""
     for pattern, secret in SECRETS.items():
         if re.search(pattern, text):
             return secret
@@ -84,13 +84,13 @@ def _is_random(run: str) -> bool:
 
 
 class SentKey:
-    """A key sent to a server, whose reply may repeat it unchanged or with JSON, HTML or URL escapes."""
+    """An API key sent to a server, whose reply may repeat the key unchanged or with JSON, HTML or URL escapes."""
 
     def __init__(self, key: str | None) -> None:
         self._key = _unescaped(key) if key and len(key) >= SHORTEST_SECRET else ""
 
     def is_in(self, text: str, length: int = KEPT) -> bool:
-        """Return whether ``text`` contains the key or, if it is longer, ``length`` consecutive characters of it."""
+        """Return whether ``text`` contains the key or, for a long key, ``length`` consecutive characters of the key."""
         if not self._key:
             return False
         plain, length = _unescaped(text), min(length, len(self._key))

@@ -17,7 +17,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line's number (from 1) and text, skipping a byte-order mark and blank lines.
 
     Raises InputError if the file is missing, damaged or not UTF-8, or if a line contains a carriage return, because a
-    file with only these as line ends would be a single line.
+    file that ends its lines with carriage returns alone would be read as a single line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
@@ -42,8 +42,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
-    ``header``: skip comments before the first row, which are ``#`` alone or begin with ``#`` and a space. Raises the
-    errors of numbered_lines, and InputError for a wrong number of columns or an invisible character.
+    ``header``: skip comments before the first row. A comment is ``#`` alone or begins with ``#`` and a space. Raises
+    the errors of numbered_lines, and InputError for a wrong number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
@@ -64,9 +64,9 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
 def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number (from 1) and fields from a file of tab-separated values, starting with its header.
 
-    As in TREC's and MS MARCO's files, there is no quoting: quotation marks are text. Raises the errors of
-    numbered_lines, and InputError for a row with more or fewer fields than the header and for fields quoted as in CSV
-    (with doubled quotation marks inside).
+    As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises the errors of numbered_lines,
+    and InputError for a row with more or fewer fields than the header and for fields quoted as in CSV (with doubled
+    quotation marks inside).
     """
     columns = 0
     for number, line in numbered_lines(path):

@@ -1,4 +1,4 @@
-"""Locate the workflow's own files, in a checkout or an installed wheel."""
+"""Locate the files that come with the workflow, in a checkout or an installed wheel."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[2]
 INSTALLED = PACKAGE / "workflow_files"
-"""The folder with the workflow's files in a wheel (see setup.py), laid out as in a checkout."""
+"""The folder with the workflow's files in a wheel (see setup.py), with the same structure as in a checkout."""
 ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
 OWN = "resources/"
 """Prefix of the configuration's paths to the demo's collection and model and to published tables."""

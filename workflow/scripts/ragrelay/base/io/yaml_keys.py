@@ -1,4 +1,4 @@
-"""Read YAML strictly: reject repeated keys (YAML readers keep the last), exploding anchors and misread numbers."""
+"""Read YAML strictly: reject repeated keys, exploding anchors, and numbers that YAML misreads."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,9 @@ import yaml
 from ragrelay.base.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Maximum number of values and of levels in a file. An anchor's values count wherever it is used."""
+"""Maximum number of values and of nesting levels in a file. An anchor's values count each time the anchor is used."""
 UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*|([1-9][\d_]*(:[0-5]?\d)+|\d[\d_]*(:[0-5]?\d)+\.[\d_]*))", re.ASCII)
-"""Numbers that YAML 1.1 reads in base 8 or 60, such as 010 and 1:30."""
+"""Numbers that YAML 1.1 reads as octal or as base 60, such as 010 and 1:30."""
 
 
 class _Loader(yaml.CSafeLoader):

@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def adapter_path(generator: GeneratorEntry) -> Path:
-    """Return the adapter's folder. An adapter on a hub is downloaded at its revision."""
+    """Return the folder of the generator's adapter. If the adapter is on a hub, its revision is downloaded."""
     if is_local(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
@@ -35,7 +35,7 @@ def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
 
 
 def adapter_request(generator: GeneratorEntry) -> object:
-    """Return the adapter argument for each request to vLLM; None if there is no adapter."""
+    """Return the LoRA argument to pass to vLLM with each request; None if the generator has no adapter."""
     if "adapter" not in generator:
         return None
     from vllm.lora.request import LoRARequest

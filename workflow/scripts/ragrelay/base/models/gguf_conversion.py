@@ -23,16 +23,17 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 log = logging.getLogger(__name__)
 
 VERSION = 2
-"""Increase this when conversion changes the tensors or the tokenizer."""
+"""Increase this number when a change to the code changes the resulting tensors or tokenizer."""
 KEY = "converted"
-"""The key under which jobs find how a generator's GGUF file is converted. It isn't a configuration key."""
+"""The key in a generator's definition that tells jobs how to convert its GGUF file. Users can't set this key."""
 EXPECTED = "another quantisation of the model, or the model's own folder"
 
 
 def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, Any] | None:
-    """Return how the GGUF file in a generator's ``definition`` is converted; None if its model isn't a GGUF file.
+    """Return how to convert the GGUF file in a generator's ``definition``; None if the model isn't a GGUF file.
 
-    Keys: path (in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None for the file's own).
+    Keys: path (of the result, in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None to use
+        the one in the file).
     """
     if not is_gguf_model(definition["model"]):
         return None
@@ -49,9 +50,10 @@ def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, A
 
 
 def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] = "model") -> tuple[str, str | None]:
-    """Return the name and revision that ``from_pretrained`` needs for a generator's `model` or `tokenizer` (``part``).
+    """Return the name and revision to pass to ``from_pretrained`` for a generator's `model` or `tokenizer` (``part``).
 
-    For a GGUF file, both parts are in its conversion, which is repeated if it is damaged or missing.
+    For a GGUF file, both parts are in the folder with the converted file. If that folder is damaged or missing, the
+    file is converted again.
     """
     if KEY in generator:
         convert_model(generator[KEY])  # type: ignore[literal-required]
@@ -60,7 +62,7 @@ def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] 
 
 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
-    """Convert a GGUF file as ``wanted`` (see conversion), unless the result is cached, and return a receipt.
+    """Convert a GGUF file as described by ``wanted`` (see conversion), unless the result is cached; return a receipt.
 
     The folder is written under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs
     convert the same file, the first to rename wins. Raises InputError if the file can't be converted.

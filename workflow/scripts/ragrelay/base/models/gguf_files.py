@@ -1,7 +1,7 @@
 """Read and check the header of a GGUF file, llama.cpp's format for a model's weights and tokenizer.
 
-Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The package gguf reads it too, but takes seconds for
-a vocabulary, which is too slow because every start of a study reads the header.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The package gguf can read it too, but takes seconds
+for a vocabulary. That is too slow, because the header is read whenever a study starts.
 """
 
 import functools
@@ -21,7 +21,7 @@ SCALARS = {
 """The struct format for each type number in the file."""
 TEXT, LIST = 8, 9
 CONTROL, USER_DEFINED = 3, 4
-"""Token types that are matched in texts before tokenization. The first is the type of special tokens."""
+"""Types of tokens that are matched in texts before tokenization. Special tokens have the first type."""
 TENSOR_TYPES = {
     0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
     7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 40), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110),
@@ -47,41 +47,41 @@ def is_gguf(name: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What a GGUF file says about its model: ``values`` by key, and each tensor's type as ggml's number."""
+    """The header of a GGUF file: its ``values`` by key, and each tensor's type, given as ggml's number."""
 
     values: dict[str, Any]
     types: dict[str, int]
 
     @property
     def architecture(self) -> str:
-        """llama.cpp's name for the model's architecture."""
+        """The name of the model's architecture in llama.cpp."""
         return str(self.values.get("general.architecture"))
 
     @property
     def window(self) -> int | None:
-        """The number of positions; None if the file doesn't say."""
+        """The model's window, in tokens; None if the header doesn't give it."""
         length = self.values.get(f"{self.architecture}.context_length")
         return length if type(length) is int else None
 
     @property
     def tokens(self) -> list[str]:
-        """The vocabulary; empty if the file has none."""
+        """The tokenizer's vocabulary; empty if the file contains none."""
         return list(self.values.get("tokenizer.ggml.tokens") or [])
 
     @property
     def added_tokens(self) -> dict[str, bool]:
-        """The tokens that are matched in texts before tokenization, each with whether it is special."""
+        """The tokens that are matched in texts before tokenization, each mapped to whether it is a special token."""
         types = self.values.get("tokenizer.ggml.token_type") or []
         typed = zip(self.tokens, types, strict=False)
         return {token: kind == CONTROL for token, kind in typed if kind in (CONTROL, USER_DEFINED)}
 
     @property
     def chat_template(self) -> str:
-        """The chat template; empty if there is none."""
+        """The model's chat template; empty if the file contains none."""
         return str(self.values.get("tokenizer.chat_template") or "")
 
     def token_id(self, name: str) -> int | None:
-        """Return the id of the token ``name`` (bos, eos, …); None if the file doesn't say."""
+        """Return the id of the token ``name`` (bos, eos, …); None if the header doesn't give it."""
         value = self.values.get(f"tokenizer.ggml.{name}_token_id")
         return value if type(value) is int else None
 

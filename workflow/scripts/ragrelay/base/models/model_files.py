@@ -1,7 +1,8 @@
 """Check, before loading a model, that its files are complete and that the libraries know its type.
 
 At the start, only the beginning and end of each file are read; ``tokenizer.json`` is read completely once, when it is
-hashed. Known types are looked up in the source text of a library's list, because importing the library takes seconds.
+hashed. A type is known if it appears in the source file that lists a library's model types. Importing the library
+instead would take seconds.
 """
 
 import functools
@@ -23,10 +24,10 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
 )  # fmt: skip
 LONGEST_HEADER = 100_000_000
-"""The longest header, in bytes, that safetensors itself accepts."""
+"""The maximum length of a header, in bytes, that the library safetensors accepts."""
 WHOLE = "a complete file; copy or download it again"
 HEAD = 1 << 20
-"""Bytes to read from the beginning of a tokenizer.json, which contains its added tokens."""
+"""Number of bytes to read from the beginning of a tokenizer.json, where its added tokens are."""
 MODEL_TYPES = (
     ("transformers", "models/auto/auto_mappings.py"),
     ("transformers", "models/auto/configuration_auto.py"),
@@ -41,7 +42,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` lacks weights or a file in an index, or has an unreadable .safetensors file."""
+    """Raise InputError if ``folder`` lacks weights or a file listed in an index, or has a bad .safetensors file."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")
@@ -103,7 +104,7 @@ def check_tokenizer_json(path: Path) -> None:
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer folder or a GGUF file has no chat template. Mistral's format doesn't need one."""
+    """Raise InputError if a tokenizer folder or a GGUF file has no chat template, unless it is in Mistral's format."""
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
@@ -129,10 +130,10 @@ def check_chat_template(place: str, folder: Path) -> None:
 
 
 def added_tokens(folder: Path) -> dict[str, bool]:
-    """Return the tokens that a tokenizer adds to its vocabulary, each with whether it is special.
+    """Return the tokens that a tokenizer adds to its vocabulary, each mapped to whether it is a special token.
 
-    Reads only the beginning of ``tokenizer.json``, where the tokenizers library writes them. ``folder`` may be a GGUF
-    file.
+    Reads only the beginning of ``tokenizer.json``, where the library tokenizers writes added tokens. ``folder`` may
+    also be a GGUF file.
     """
     if is_gguf(folder):
         return gguf_header(folder).added_tokens
@@ -176,7 +177,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: the model may have it."""
+    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: allow the model's code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return
@@ -190,7 +191,7 @@ def check_model_type(place: str, path: Path, described: Mapping[str, object], ow
 def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
     """Raise InputError if a GGUF file isn't a complete model or can't be converted without loss.
 
-    ``tokenizer``: whether the file's own tokenizer is used.
+    ``tokenizer``: whether the tokenizer in the file is used.
     """
     header = gguf_header(path)
     if header.values.get("general.type", "model") != "model":
@@ -207,7 +208,7 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
 
 
 def check_quantization(place: str, method: str) -> None:
-    """Raise InputError if vLLM doesn't know the quantisation ``method``, unless a plugin may add it."""
+    """Raise InputError if vLLM doesn't know the quantisation ``method`` and no installed plugin could add it."""
     if _listed(method, QUANTIZATIONS):
         return
     plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]

@@ -1,6 +1,7 @@
 """Copy a model to a node's local storage, once per node (config key ``stage_models``).
 
-Like ``cache_mode``, the key reaches jobs through the environment. It isn't a param, because it doesn't affect results.
+Like ``cache_mode``, the key reaches jobs through the environment. It isn't a rule's param, because it doesn't affect
+results.
 """
 
 import fcntl

@@ -1,1 +1,1 @@
-"""Define what several stages share, such as names, columns, orderings and measures."""
+"""Define names, columns, orderings and measures that several stages use."""

@@ -13,13 +13,13 @@ class Column(NamedTuple):
     """A column in a result file."""
 
     dtype: Any
-    """Its polars type."""
+    """The column's polars type."""
     about: str
-    """The meaning of its values."""
+    """The meaning of the column's values."""
     unit: str = ""
-    """The unit; empty for names, texts and numbers without one."""
+    """The values' unit; empty for names, texts and numbers without a unit."""
     optional: bool = False
-    """Whether some files lack the column."""
+    """Whether the column is absent from some files."""
 
 
 Columns = Mapping[str, Column]
@@ -56,7 +56,7 @@ def text(about: str) -> Column:
     """Declare a text column.
 
     Args:
-        about: What its values mean.
+        about: The meaning of the column's values.
 
     Returns:
         The column, with polars' type String.
@@ -68,7 +68,7 @@ def integer(about: str, unit: str = "") -> Column:
     """Declare an integer column.
 
     Args:
-        about: What its values mean.
+        about: The meaning of the column's values.
         unit: The values' unit; empty if they have none.
 
     Returns:
@@ -81,7 +81,7 @@ def number(about: str, unit: str = "") -> Column:
     """Declare a column of real numbers.
 
     Args:
-        about: What its values mean.
+        about: The meaning of the column's values.
         unit: The values' unit; empty if they have none.
 
     Returns:
@@ -107,9 +107,9 @@ STUDY_PART = {
     "generator": text("name of the generator in the configuration"),
     "scorer": text("name of the scorer in the configuration"),
 }
-"""The first columns of files that belong to one dataset, generator and scorer."""
+"""The first columns of files about a single dataset, generator and scorer."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
-"""The first columns of files that belong to one dataset and generator."""
+"""The first columns of files about a single dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the passage's label in the judgements")
@@ -147,8 +147,8 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return the columns that analysis.multiplicity adds for ``p_values`` (columns to prefixes; default:
-    ``p_value``)."""
+    """Return the columns that analysis.multiplicity adds. ``p_values`` maps p-value columns to the new columns'
+    prefixes (default: ``p_value`` to ``p``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
@@ -159,9 +159,9 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Put the columns in STUDY_PART first, with values from ``names`` (Snakemake's wildcards) or from ``frame`` itself.
+    """Put the columns STUDY_PART first, with values from the wildcards ``names`` or, if missing there, from ``frame``.
 
-    This lets you concatenate tables from several parts of a study.
+    This lets you concatenate tables about different datasets, generators and scorers.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

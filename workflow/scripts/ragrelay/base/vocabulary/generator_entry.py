@@ -35,9 +35,9 @@ class GeneratorEntry(TypedDict, total=False):
     threads: int
     trust_remote_code: bool
     converted: Mapping[str, str | None]
-    """How its GGUF file is converted (base.models.gguf_conversion). Users can't set this key."""
+    """How to convert the generator's GGUF file (base.models.gguf_conversion). Users can't set this key."""
     structured: str
-    """The reply's form, as a regular expression (questions.nuggets.writing). Users can't set this key."""
+    """A regular expression that replies must match (questions.nuggets.writing). Users can't set this key."""
     # engine: file
     path: str
     baseline: str

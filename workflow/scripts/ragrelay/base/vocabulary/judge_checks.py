@@ -1,4 +1,4 @@
-"""Name the checks for judges' position and length bias, and define the padding for answers and passages."""
+"""Name the checks for position and length bias in judges, and define the padding added to answers and passages."""
 
 REVERSED, SWAPPED, PADDED, LENGTH = "reversed", "swapped", "padded", "length"
 CHECKS = (REVERSED, SWAPPED, PADDED, LENGTH)

@@ -19,14 +19,14 @@ COLUMNS = {
     "value": number("value of the measure at the cutoff, computed on the ranking that the prompts use"),
 }
 HIGHEST_LABELS = {"gdeval": 4}
-"""The highest label that each of ir_measures' providers accepts, for those with a limit."""
+"""The highest label that a provider in ir_measures accepts, for each provider with a limit."""
 SUBTOPIC_MEASURES = ("StRecall", "alpha_nDCG")
 """The subtopic measures that ragrelay computes itself (subtopic_measures.py)."""
 REFUSED = {
     "pyndeval": ("a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"),
     "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
 }
-"""ir_measures' providers whose measures are rejected, each with the reason and the expected measures."""
+"""Providers in ir_measures whose measures are rejected, each with the reason and the measures to use instead."""
 
 
 class _Computed(NamedTuple):
@@ -47,10 +47,10 @@ def measure_ranking(
     """Compute ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
     Scores are derived from ranks, because trec_eval would reorder passages whose scores are equal as float32. Binary
-    measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Judged
-    ``qids`` without results get 0. Returns qid, measure, k and value, in the order of ``measures``, ``ks`` and the
-    ranking's queries. Raises InputError if no installed provider computes a measure, if its provider doesn't accept a
-    label, or if its provider returns no value for a query with results although a passage is relevant.
+    measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Queries in
+    ``qids`` that have judgements but no results get 0. Returns qid, measure, k and value, in the order of ``measures``,
+    ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, if its provider
+    doesn't accept a label, or if its provider returns no value for a query with results although a passage is relevant.
     """
     check_labels(measures, qrels["label"], "judgements")
     judged = _by_query(qrels, pl.col("label"))
@@ -112,7 +112,7 @@ def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None
 
 
 def highest_labels(measures: Iterable[str]) -> dict[str, int]:
-    """Return the highest label that each of ``measures`` accepts, for those whose provider has a limit."""
+    """Return the highest label that each measure accepts, for those of ``measures`` whose provider has a limit."""
     providers = {name: _providers(_computed(name, 1, 1).measure, installed=True)[0].NAME for name in measures}
     return {name: HIGHEST_LABELS[provider] for name, provider in providers.items() if provider in HIGHEST_LABELS}
 

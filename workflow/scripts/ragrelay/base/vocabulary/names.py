@@ -1,19 +1,19 @@
 """Define names that catalogue entries may not have, and names of reference sets, kinds and measures."""
 
 ZEROSHOT = "zeroshot"
-"""The retriever's name in rows for answers without context (k = 0)."""
+"""Replaces the retriever's name in rows for answers without context (k = 0)."""
 NO_ORDERING = "none"
-"""The ordering's name in rows for answers without context."""
+"""Replaces the ordering's name in rows for answers without context."""
 UNSEEN = "-unseen"
 """Suffix of reference sets that leave out the passages in the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
-"""The name for the count of answers that a judge could not score."""
+"""Describes the count of answers that a judge couldn't score."""
 WITHOUT_JUDGE = "@without-"
-"""Joins the panel's name and the left-out judge's name to name a panel's part. Entries' names can't contain an @."""
+"""Joins the names of a panel and of the judge left out, to name a panel's part. Entries' names can't contain @."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
-"""Kinds of retrievers that don't rank, because judgements determine which passages they retrieve."""
+"""Kinds of retrievers that don't rank: judgements determine which passages they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")
-"""Kinds of retrievers that relay leaves out: the above, and those that change another retriever's texts."""
+"""Kinds of retrievers that relay leaves out: SET_BY_DESIGN, and the kind that changes another retriever's texts."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",
@@ -22,4 +22,4 @@ PAPER_NAMES = {
     "RR": "MRR",
     "nDCG": "nDCG",
 }
-"""Measures that aggregate labels: ir_measures' name → the eRAG paper's name."""
+"""Measures that aggregate labels. Maps the name in ir_measures to the name in the eRAG paper."""

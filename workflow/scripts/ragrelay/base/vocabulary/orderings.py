@@ -48,7 +48,7 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
 
 
 PERMUTATIONS = "permutations"
-"""In the grid, stands for every permutation for each k. Each permutation is an ordering with its own cell."""
+"""In the grid, stands for all permutations of k passages, for each k; each one is an ordering with its own cell."""
 MOST_PERMUTED = 4
 _PREFIX = "permutation_"
 
@@ -56,7 +56,7 @@ _PREFIX = "permutation_"
 def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
     """Replace ``permutations`` in ``orderings`` with all permutations for each k in ``ks``, largest k first.
 
-    ``permutation_312`` puts the passage at rank 3 first, followed by ranks 1 and 2. It only applies to k = 3.
+    ``permutation_312`` puts the passage at rank 3 first, followed by ranks 1 and 2; it only applies to k = 3.
     """
     names = []
     for ordering in orderings:
@@ -70,12 +70,12 @@ def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
 
 
 def is_permutation(ordering: str) -> bool:
-    """Return whether ``ordering`` is a specific permutation."""
+    """Return whether ``ordering`` is the name of a permutation, such as ``permutation_312``."""
     return ordering.startswith(_PREFIX)
 
 
 def fits(ordering: str, k: int) -> bool:
-    """Return whether ``ordering`` applies to contexts with k passages. A permutation only applies to its own k."""
+    """Return whether ``ordering`` applies to contexts with k passages. A permutation only applies to one k."""
     return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
 
 
@@ -95,7 +95,7 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
 def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
     """Map each context (ordering, k) in ``contexts`` to the first one with the same k that gives the same order.
 
-    With one passage, all orderings are equal; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle``.
+    With one passage, all orderings are equal; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
     """
     first: dict[tuple[Hashable, ...], tuple[str, int]] = {}
     return {(ordering, k): first.setdefault(_layouts(ordering, k), (ordering, k)) for ordering, k in contexts}

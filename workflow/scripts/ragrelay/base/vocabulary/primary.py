@@ -17,7 +17,7 @@ class PrimaryFields(TypedDict):
 
 
 class Primary(NamedTuple):
-    """A pair of retrievers and the cell in which they are compared."""
+    """The primary comparison: a pair of retrievers and the cell in which they are compared."""
 
     retriever: str
     reference: str

@@ -7,20 +7,20 @@ from typing import Any
 MISSING_KEYS = "missing"
 """The only key in a count file, and the name of the job input with that file (base.io.missing_counts)."""
 GPU_NAMES = ("gpu", "gres")
-"""Resources through which a profile gives a GPU to a class of rules."""
+"""Names of the resources with which a profile requests GPUs for a class of rules."""
 
 
 class StudyFile(str):
     """The path pattern of a result file. It begins with ``<results>/`` and may contain wildcards."""
 
     rule: str
-    """The rule that writes the file, or several separated by commas."""
+    """The name of the rule that writes the file; several names are separated by commas."""
     about: str
     """What the file contains."""
     columns: str
-    """Where its columns are declared, as ``module:name``; empty if they aren't."""
+    """Where the file's columns are declared, as ``module:name``; empty if they aren't declared."""
     part: bool
-    """Whether its first columns are those in columns.STUDY_PART."""
+    """Whether the file's first columns are those in columns.STUDY_PART."""
 
     def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
         """Declare a result file.
@@ -49,7 +49,7 @@ class StudyFile(str):
         """Fill in wildcards.
 
         Args:
-            **key: Values by wildcard. Other wildcards stay in the pattern.
+            **key: Values by wildcard. Wildcards without a value stay in the pattern.
 
         Returns:
             The file with these wildcards filled in.
@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the count file for the job that writes ``receipt``. Its folder's name is one that no dataset can have."""
+    """Return the file with the missing-key count of the job that writes ``receipt``. No dataset can use its folder."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

@@ -1,8 +1,8 @@
 """Compute subtopic measures at every k.
 
 StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
-We don't use its provider pyndeval, which accepts only cutoffs up to 20 and one alpha or relevance level per call, and
-whose values may exceed 1.
+We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha or relevance
+level per call, and its values may exceed 1.
 """
 
 import functools
@@ -18,10 +18,10 @@ from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.measures import COLUMNS, SUBTOPIC_MEASURES, measure_ranking
 
 MOST_EXACT = 12
-"""The largest number of relevant passages for which a query's ideal ranking is exact. This takes about 2 ms per query;
-each additional passage would double the time."""
+"""Maximum number of relevant passages for which a query's ideal ranking is computed exactly. This takes about 2 ms per
+query; each additional passage would double the time."""
 SAME_DECIMALS = 12
-"""Gains that agree to this many decimals count as equal."""
+"""Gains that are equal when rounded to this many decimals count as ties."""
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
@@ -52,7 +52,8 @@ def measure_all(
 ) -> pl.DataFrame:
     """Compute all ``measures``, with measure_subtopics for subtopic measures and measure_ranking for the others.
 
-    ``levels``: the lowest relevant labels in ``qrels`` and in ``subtopics``. Rows are in the order of ``measures``.
+    ``levels``: the lowest labels that count as relevant in ``qrels`` and in ``subtopics``. Rows are in the order of
+    ``measures``.
     """
     if subtopics is None:
         return measure_ranking(ranking, qrels, measures, ks, levels[0], qids)
@@ -75,11 +76,11 @@ def measure_subtopics(
     """Compute subtopic ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
     A passage is relevant to a subtopic if its label is at least ``relevant``, unless the measure specifies another
-    level (``rel=2``). StRecall is the share of subtopics that have a relevant passage in the top k. alpha_nDCG is a DCG
-    divided by the ideal ranking's DCG. For each of its subtopics, a passage gains (1 - alpha) ** n, where n is the
-    number of passages ranked above it that cover the subtopic. With up to MOST_EXACT relevant passages, the ideal
-    ranking is exact; otherwise it is greedy: each rank gets the passage with the highest gain, with ties broken by
-    docno. No value exceeds 1.
+    level (``rel=2``). StRecall is the share of subtopics that have a relevant passage in the top k. alpha_nDCG is the
+    ranking's DCG divided by the ideal ranking's DCG. A passage's gain is the sum of (1 - alpha) ** n over the subtopics
+    that it covers, where n is the number of passages above it that cover the same subtopic. With up to MOST_EXACT
+    relevant passages, the ideal ranking is exact; otherwise it is greedy: each rank gets the passage with the highest
+    gain, with ties broken by docno. No value exceeds 1.
 
     Args:
         ranking: Columns qid, docno, rank.
@@ -111,7 +112,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Return a count (what, count) of the ``queries`` (qid) that aren't in ``subtopics``; [] if all of them are."""
+    """Return a count (what, count) of the ``queries`` (qid) that aren't in ``subtopics``; [] if there are none."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
@@ -145,7 +146,7 @@ def _values(docnos: Sequence[str], pool: _Pool | None, alpha: float | None, ks: 
 
 
 def ideal_dcg(covers: Floats, alpha: float, depth: int) -> Floats:
-    """Return the ideal ranking's DCG at 1, 2, …, ``depth`` passages, which it draws from ``covers`` (passages, S)."""
+    """Return the ideal ranking's DCG at 1, 2, …, ``depth`` passages, given which passage ``covers`` which subtopic."""
     return exact_ideal(covers, alpha) if len(covers) <= MOST_EXACT else greedy_ideal(covers, alpha, depth)
 
 
@@ -153,8 +154,8 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
     """Return the DCG of the ranking that puts the passage with the highest gain at each rank (the first if tied).
 
     Args:
-        covers: Which passage (row) is relevant to which subtopic (column).
-        alpha: The share by which each passage ranked above lowers the gain for a subtopic that it covers.
+        covers: Whether a passage (row) is relevant to a subtopic (column).
+        alpha: The share by which a subtopic's gain falls with each higher-ranked passage that covers the subtopic.
         depth: The maximum length of the ranking.
 
     Returns:
@@ -172,10 +173,10 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 
 
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
-    """Return the highest DCG that any ranking of 1, 2, … passages can have. Arguments are those of greedy_ideal.
+    """Return the highest DCG that any ranking of 1, 2, … passages can have. For the arguments, see greedy_ideal.
 
-    A passage's gain depends on the set of passages above it, not on their order. So it is enough to know the DCG of
-    each set's best order, which consists of the best order of all but one passage, followed by that passage.
+    A passage's gain depends on the set of passages above it, not on their order. So it suffices to find the highest DCG
+    of each set: that of the set without one of its passages, followed by this passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T

@@ -1,1 +1,1 @@
-"""Find and read files of imported answers in all supported formats."""
+"""Find and read files with imported answers, in all supported formats."""

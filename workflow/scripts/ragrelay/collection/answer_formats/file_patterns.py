@@ -1,4 +1,4 @@
-"""Find answer files with a path pattern that has names in braces, and read the values of these names from the paths."""
+"""Find answer files with a path pattern such as ``{retriever}_{k}.jsonl``, and read the values in braces from paths."""
 
 import glob
 import re
@@ -20,14 +20,14 @@ _NAMED = re.compile(r"\{(\w*)\}")
 
 
 class AnswerFile(NamedTuple):
-    """A file with answers, and the ``values`` in its name: any of retriever, ordering, k and seed."""
+    """A file with answers, and the ``values`` in the file's name: any of retriever, ordering, k and seed."""
 
     path: Path
     values: dict[str, Any]
 
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
-    """Raise InputError if ``pattern`` has an unknown suffix, or a repeated or not ``known`` name in braces."""
+    """Raise InputError if ``pattern`` has an unknown suffix, or if a name in braces is repeated or not in ``known``."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
         compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
         raise InputError(place, repr(pattern), f"a file name that ends in {compressed}")

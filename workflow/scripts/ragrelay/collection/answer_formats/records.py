@@ -24,7 +24,7 @@ def tsv_records(
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the place and values of each row after the header. Values are strings; empty ``nullable`` fields are None.
 
-    Raises the errors of tsv_rows, and InputError if the header contains one of ``keys`` twice.
+    Raises the errors of tsv_rows, and InputError if the header repeats one of ``keys``.
     """
     rows = tsv_rows(path)
     _, header = next(rows, (0, []))
@@ -39,10 +39,10 @@ def csv_records(
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the place and values of each row after the header. Unquoted empty ``nullable`` fields are None.
 
-    Fields are separated by commas, semicolons or tabs, as Excel's line ``sep=`` says, or else by whatever separates the
-    ``keys`` in the header. Invalid UTF-8 is allowed outside the columns ``keys``. Because a row may contain line
-    breaks, its line number is that of its last line. Raises InputError if the table can't be read (the message says
-    ``expected``), if a row's length differs from the header's, or if the header contains one of ``keys`` twice.
+    Fields are separated by commas, semicolons or tabs: by the separator given in Excel's first line ``sep=`` or,
+    without this line, by the one between the ``keys`` in the header. Invalid UTF-8 is allowed outside the columns
+    ``keys``. A row that contains line breaks has the number of its last line. Raises InputError (with ``expected``) if
+    the table can't be read, if a row's length differs from the header's, or if the header repeats one of ``keys``.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []
@@ -103,9 +103,9 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the column ``names``, with one that differs from one of ``keys`` only in case or spaces replaced by it.
+    """Return the column ``names``, replacing any that differ from one of ``keys`` only in case or spaces with that key.
 
-    Raises InputError if one of ``keys`` occurs twice, unless ``once`` is false.
+    Raises InputError if one of ``keys`` occurs more than once, unless ``once`` is false.
     """
     known = {key.casefold(): key for key in keys if key not in names}
     found = [known.get("_".join(name.split()).casefold(), name) for name in names]
@@ -125,7 +125,7 @@ def name_of(place: str, key: str, value: object) -> str | None:
 
 
 def whole_number(place: str, key: str, value: object) -> int | None:
-    """Return a record's ``value``, an integer that may be written as a string; None if it is empty."""
+    """Return a record's ``value`` as an integer; None if it is empty. The integer may be written as a string."""
     if value is None or value == "":
         return None
     match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))

@@ -42,7 +42,7 @@ class Local(DatasetSource):
         return LocalCollection(folder / self.path)
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the files in the folder, passages first."""
+        """Return the dataset's existing files in the folder, passages first."""
         return LocalCollection(folder / self.path).files()
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""Read subtopics (parts of what a query asks for: nuggets, aspects or hops); each format has a module."""
+"""Read subtopics: parts of what a query asks for, such as nuggets, aspects or hops. Each format has a module."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,11 +21,11 @@ def prepare_subtopics(
     """Read a dataset's subtopic judgements, according to its key ``subtopics``.
 
     Args:
-        subtopics: True if the qrels name subtopics, `hops`, or the path of a file.
+        subtopics: True if the qrels name the subtopics; `hops` if each judged passage is one; or the path of a file.
         definition: The dataset's definition.
         queries: The judged queries, with column qid.
         qrels: The prepared judgements, with columns qid, docno and label.
-        place: The start of messages.
+        place: The start of error messages.
 
     Returns:
         The columns SUBTOPIC_COLUMNS, with rows for ``queries`` only.

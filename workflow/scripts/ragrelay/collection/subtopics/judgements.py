@@ -1,4 +1,4 @@
-"""Read qrels that name a subtopic in their second column (TREC's diversity tasks, CoverageBench), and collapse them."""
+"""Read qrels that name subtopics, as in TREC's diversity tasks, and merge them into one label per query and passage."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,8 +19,8 @@ FIELDS = ("subtopic_id", "iteration")
 def read_subtopics(path: Path) -> pl.DataFrame:
     """Read qid, docno, subtopic and label from a TREC qrels file (qid, subtopic, docno, label), keeping its order.
 
-    Raises InputError for the first line that is malformed or repeats a pair's subtopic, for an empty file, and if all
-    lines have the same subtopic.
+    Raises InputError for the first line that is malformed or repeats a qid, docno and subtopic, for an empty file, and
+    if all lines name the same subtopic.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str, str], int]()
     for number, (qid, subtopic, docno, label) in trec_lines(path, "qid", "subtopic", "docno", "label"):
@@ -38,7 +38,7 @@ def read_subtopics(path: Path) -> pl.DataFrame:
 
 
 def collapsed(subtopics: pl.DataFrame) -> pl.DataFrame:
-    """Return qid, docno and label, with one row per pair that has its highest label over all subtopics."""
+    """Return qid, docno and label, with one row per pair of query and passage: its highest label over all subtopics."""
     return subtopics.group_by("qid", "docno", maintain_order=True).agg(pl.col("label").max())
 
 
@@ -71,9 +71,9 @@ class CataloguedSubtopics(IrDatasetsCollection):
 
 
 def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | CataloguedSubtopics:
-    """Open the collection of a dataset's ``definition`` whose qrels name subtopics. Each pair's label is its highest.
+    """Open a collection whose qrels name subtopics. Its own qrels have each pair's highest label over all subtopics.
 
-    Raises InputError for sources whose qrels don't name subtopics.
+    ``definition``: the dataset's definition. Raises InputError for sources whose qrels don't name subtopics.
     """
     opened = open_collection(definition)
     if isinstance(opened, LocalCollection):

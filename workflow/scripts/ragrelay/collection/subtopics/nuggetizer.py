@@ -11,14 +11,16 @@ from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.collection.subtopics.table import SCHEMA
 
 LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": 0}
-"""Labels by assignment. As in nuggetizer's scores, a failed assignment counts as not supported."""
+"""The label for each of nuggetizer's assignments. As in nuggetizer's scores, a failed assignment counts as no
+support."""
 EXPECTED = '{"qid": ..., "docid": ..., "nuggets": [{"text": ..., "assignment": "support"}, ...]}'
 
 
 def read_nuggetizer(path: Path) -> pl.DataFrame:
-    """Read a JSON Lines file that has one line per query and passage. A nugget's text is the subtopic's name.
+    """Read a JSON Lines file that has one line per query and passage. Subtopics are named by their nuggets' texts.
 
-    Raises InputError for the first line that is malformed or repeats a pair, and for a file without nuggets.
+    Raises InputError for the first line that is malformed or repeats a query and passage, and for a file without
+    nuggets.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str], int]()
     for number, line in numbered_lines(path):

@@ -1,4 +1,4 @@
-"""Define the columns of judged subtopics, and the key's special value."""
+"""Define the columns of subtopic judgements, and the special value `hops` of the key `subtopics`."""
 
 from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, schema_of, text
 
