@@ -607,7 +607,8 @@ def few_queries(a: Again) -> list[str]:
     + 1.5/n."""
     n, least = len(a.primary[0]), detectable(a)
     shown = num(least, 2 if round(least, 2) else 4)
-    return [f"{n} 80% {shown} {joined(a.pair)} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"] if n < 100 else []
+    said = f"{n} 80% {shown} {joined(a.pair)} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"
+    return [said] if n < 100 and a.primary[2] != "too few queries" else []
 
 
 @says("lead_warnings._pair")
@@ -942,7 +943,8 @@ def sizes(a: Again) -> list[str]:
     power of the paired t-test, + 1.5/n; normal approximation."""
     values = a.primary[0]
     needed = int(np.ceil(((stats.norm.ppf(0.975) + stats.norm.ppf(0.9)) * values.std(ddof=1) / MARGIN) ** 2))
-    return [f"{len(values)} 80% {num(detectable(a))} {joined(a.pair)} 0.02 {needed:,}"]
+    said = f"{len(values)} 80% {num(detectable(a))} {joined(a.pair)} 0.02 {needed:,}"
+    return [said] if a.primary[2] != "too few queries" else []
 
 
 @says("findings._copying")

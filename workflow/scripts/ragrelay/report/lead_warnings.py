@@ -43,7 +43,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
     lines += clustered(facts)
     lines += _other_retrievers(facts)
     n = 0 if pair is None else pair.n
-    if pair is not None and n < MANY and pair.detectable_difference is not None:
+    if pair is not None and n < MANY and pair.verdict != TOO_FEW and pair.detectable_difference is not None:
         rare = f" Query types rarer than about 1 in {count(round(n / 3))} may be missing from a sample of {n}." if (
             n < REPRESENTATIVE) else ""  # fmt: skip
         least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)

@@ -72,7 +72,7 @@ def equal_length(facts: Facts) -> list[str]:
 def sizes(facts: Facts) -> list[str]:
     """Say how small a difference of the primary pair a study of this size can detect."""
     row = facts.primary
-    if row is None or row.detectable_difference is None:
+    if row is None or row.verdict == TOO_FEW or row.detectable_difference is None:
         return []
     return [
         f"With {count(row.n)} queries, 80% of studies would detect a difference of "
