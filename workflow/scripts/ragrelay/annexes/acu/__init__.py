@@ -1,1 +1,1 @@
-"""Measure how far evidence for claims moves a model (ACU; Hagström et al., ACL 2025)."""
+"""Measure how far evidence shifts a model's verdicts on claims (ACU; Hagström et al., ACL 2025)."""

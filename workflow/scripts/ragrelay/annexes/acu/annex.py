@@ -1,4 +1,4 @@
-"""The annex for claims and context use."""
+"""The annex that measures how far evidence shifts a model's verdicts on claims."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar

@@ -1,9 +1,9 @@
-"""Declare the characteristics of a piece of evidence that are correlated with ACU."""
+"""Declare the characteristics of evidence, such as its length, that a claims study correlates with ACU."""
 
 from ragrelay.base.vocabulary.columns import boolean, integer, number, schema_of, text
 
 OF_MODELS = ("evidence_perplexity", "p_true", "p_none", "p_false", "memory_conflict")
-"""Characteristics that depend on the generator, from the table of pairs; p_…: probabilities without the evidence."""
+"""Characteristics that depend on the generator; ``p_`` marks a word's probability when the prompt has no evidence."""
 COLUMNS = {
     "id": text("id of the claim–evidence pair"),
     "claim_evidence_jaccard_sim": number("Jaccard similarity between the words of the claim and the words of the "

@@ -28,9 +28,9 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
-"""Each characteristic's function of claim and evidence; lengths are in characters."""
+"""The function that computes each characteristic from claim and evidence; lengths are in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
-"""Fact-checkers' verdicts as numbers, from Hagström et al. (``VERDICT_NUM_MAP``); other verdicts are unknown."""
+"""The number for each fact-checker's verdict, from Hagström et al. (``VERDICT_NUM_MAP``); others have none."""
 
 
 def describe_claims(
@@ -40,11 +40,12 @@ def describe_claims(
     reliable: Sequence[str] | None = None,
     judged: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, str]:
-    """Return the characteristics of ``claims`` (columns SCHEMA) and the entity detector's name.
+    """Return the characteristics of the evidence in ``claims`` (columns SCHEMA), and the entity detector's name.
 
-    ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains (see unreliability); is_unreliable is
-    null without ``unreliable``. Characteristics from the claims' columns are null where the columns are. If given, the
-    model's judgements ``judged`` (judged_evidence.COLUMNS) determine refers_external_source.
+    ``entities`` chooses the detector (see entities.detector). ``unreliable`` and ``reliable`` are lists of domains (see
+    unreliability); without ``unreliable``, is_unreliable is null. A characteristic computed from a column of ``claims``
+    is null in the same rows. If given, a model's judgements ``judged`` (judged_evidence.COLUMNS) determine
+    refers_external_source.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -75,8 +76,8 @@ def unreliability(
 ) -> bool | None:
     """Return whether evidence comes from an unreliable website; None if the website is unknown.
 
-    False for fact-check articles, governments, universities and domains in ``reliable``; True for domains in
-    ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
+    False for fact-check articles, websites of governments and universities, and domains in ``reliable``; True for
+    domains in ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
     """
     if factcheck:
         return False
@@ -94,7 +95,7 @@ def later(claimed: str | None, published: str | None) -> bool | None:
 
 
 def domains(path: Path) -> list[str]:
-    """Read domains, one per line, in lower case; ``#`` starts a comment. Raises InputError for a full address."""
+    """Read domains from a file, one per line; ``#`` starts a comment. Raises InputError for a full address."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

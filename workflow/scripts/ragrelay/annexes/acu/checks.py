@@ -49,19 +49,19 @@ def check_acu(study: CheckedStudy) -> None:
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
-    """Return the templates for one generator in the claims study."""
+    """Return the names of the claims study's prompt templates for ``generator``; ``acu`` is the config key's value."""
     prompts = acu["prompts"]
     templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
     return templates
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:
-    """Return the names of the generators that the claims study asks, including its judge if the catalogue has it."""
+    """Return the names of the claims study's generators, including its evidence judge if the catalogue has it."""
     acu = config.get("acu", {})
     judge = acu.get("evidence_judge")
     return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]
 
 
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
-    """Return the names that ``acu.<key>`` selects; none without a claims study."""
+    """Return the names listed under the config key ``acu.<key>``; none without a claims study."""
     return config.get("acu", {}).get(key, [])

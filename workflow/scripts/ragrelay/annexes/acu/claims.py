@@ -36,16 +36,16 @@ ENDINGS = (".csv", ".tsv", ".jsonl")
 MISSING = ("", "nan", "none", "null", "n/a")
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
-"""A row's place, for messages, and the row."""
+"""Rows, each preceded by its place in the file, for error messages."""
 
 
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
-    """Return the rows as a frame with SCHEMA, in their order; other columns are dropped, missing ones are null.
+    """Return ``records`` as a frame with SCHEMA, in the given order; other columns are dropped, missing ones null.
 
-    Without a claim_id, identical claims share a new one. A row without a stance (as in DRUID+) has characteristics but
-    no ACU (see with_stance). Raises InputError, which names the row's place, for a missing required value, an unknown
-    stance, a duplicate id, a boolean that is neither true nor false, and a claim_id that two claims share. The error
-    names ``origin`` if there are no rows, or none with a stance.
+    If rows have no claim_id, identical claims get the same new one. A row without a stance (as in DRUID+) has
+    characteristics but no ACU (see with_stance). Raises InputError, which names the row's place, for a missing required
+    value, an unknown stance, a duplicate id, a boolean that is neither true nor false, and a claim_id shared by two
+    claims. If there are no rows, or none with a stance, the error names ``origin``.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}
@@ -68,7 +68,7 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
 
 
 def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with a stance: only these have ACU, so models are only asked about these."""
+    """Return the rows with a stance. Only these have ACU, so models are asked about no other rows."""
     return claims.filter(pl.col("evidence_stance").is_not_null())
 
 

@@ -57,13 +57,13 @@ COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 
 
 def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Correlate characteristics with ACU per unit and stance: columns SCHEMA and adjusted p-values.
+    """Correlate characteristics with ACU for each unit and stance: columns SCHEMA and adjusted p-values.
 
-    ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0.
-    ``p_value`` is scipy's; like the paper, it treats the pairs as independent. ``p_claims`` tests the slope of ACU, or
-    its ranks, on the characteristic, with the jackknife standard error over claims and ``df_claims`` degrees of freedom
-    (analysis.clusters). For the interval, a claim's pairs are resampled together. Corrections are for the number of
-    characteristics.
+    ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics, where true counts as 1 and
+    false as 0. A unit is a set of claims with a generator and a template. ``p_value`` is scipy's; like the paper, it
+    treats the pairs as independent. ``p_claims`` tests the slope of ACU, or its ranks, on the characteristic, with the
+    jackknife standard error over claims and ``df_claims`` degrees of freedom (analysis.clusters). For the interval, all
+    pairs of a claim are resampled together. Adjusted p-values are corrected for the number of characteristics.
     """
     rows = [
         names | {"characteristic": name} | row

@@ -1,4 +1,4 @@
-"""Describe sets of claims for comparison: relevance, stances and mean characteristics.
+"""Describe sets of claims so that they can be compared: relevance, stances and mean characteristics.
 
 See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hagström et al., ACL 2025.
 """
@@ -51,7 +51,7 @@ MEANS = {
 
 
 def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Count the pairs of each set of ``claims`` (claims.SCHEMA) by stance and relevance: columns COMPOSITION."""
+    """Count each set's pairs of claim and evidence by stance and relevance: columns COMPOSITION."""
     keys = ["stance", "relevant"]
     frames = [
         frame.rename({"evidence_stance": "stance"})
@@ -71,10 +71,10 @@ def characteristic_means(
     resamples: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Average each characteristic per set of claims, or per unit if it depends on a generator: columns MEANS.
+    """Average each characteristic per set of claims, and also per generator if it depends on one: columns MEANS.
 
-    ``claims`` and ``characteristics`` have a frame per set (claims.SCHEMA, characteristics.SCHEMA) with all its pairs;
-    ``pairs`` has UNITS and OF_MODELS for the pairs with a stance. For intervals, a claim's pairs are resampled
+    ``claims`` and ``characteristics`` hold all pairs of each set (claims.SCHEMA, characteristics.SCHEMA); ``pairs``
+    holds the pairs with a stance (columns UNITS and OF_MODELS). For intervals, all pairs of a claim are resampled
     together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)

@@ -1,4 +1,4 @@
-"""Find names in a text: with a spaCy model if one is installed, otherwise by capital letters."""
+"""Find names in a text with a spaCy model if one is installed, and otherwise by their capital letters."""
 
 import importlib
 import importlib.util
@@ -16,13 +16,13 @@ NAME = re.compile(r"[A-Z][\w’'-]*(?:(?: (?:of|of the|de|van|von))? [A-Z][\w’
 START = re.compile(r"(?:^|[.!?:]\s+|[\"“])$")
 WORD = re.compile(r"\w+")
 LONGEST = 100
-"""Maximum characters in a name that is a single word."""
+"""Maximum length, in characters, of a name that is a single word."""
 
 Detector = Callable[[Sequence[str]], list[set[str]]]
 
 
 def detector(wanted: str) -> tuple[str, Detector]:
-    """Return the detector's name, and its function, which returns each text's entities in lower case.
+    """Return a detector's name, and its function, which finds the entities in texts and returns them in lower case.
 
     ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first installed model of MODELS
     (``capitalised`` if there is none). Raises InputError if the model is not installed.
@@ -37,7 +37,7 @@ def detector(wanted: str) -> tuple[str, Detector]:
 
 
 def capitalised(text: str) -> set[str]:
-    """Find runs of capitalised words, and numbers; a single word at the start of a sentence must recur elsewhere.
+    """Find numbers and runs of capitalised words; a single word that starts a sentence must also occur elsewhere.
 
     This substitute for a trained model misses lower-case names, and mistakes adjectives such as French for names.
     """

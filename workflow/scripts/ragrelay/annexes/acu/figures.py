@@ -16,14 +16,14 @@ from ragrelay.report.display.palette import looks
 
 ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
-"""Pixels of the page's width that the labels beside the first panel need."""
+"""Width, in pixels, that the page reserves for the labels beside the first panel."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
-"""Coefficients at least this far from 0 are written in white on their colour."""
+"""Coefficients at least this far from 0 are written in white, because their cells are dark."""
 
 
 def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw mean ACU and its interval per stance, a colour and shape per template, a panel per claims and generator."""
+    """Draw mean ACU with its interval for each stance and template, in a panel per set of claims and generator."""
     templates = list(dict.fromkeys(template for _, _, template in study.units))
     cells = study.usage.with_columns(charts.panel_column("claims", "generator")).select(
         "panel", "template", "stance", pl.col("mean_acu").alias("value"), "low", "high", "n", "n_claims"
@@ -58,9 +58,10 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw a coloured grid of characteristics by stance, a panel per unit; a star marks Holm's p < 0.05.
+    """Draw a heat map of correlations with ACU by characteristic and stance; a star marks Holm-adjusted p < 0.05.
 
-    Readers of the page choose the coefficient; files show Spearman's.
+    Each set of claims, generator and template has a panel. Readers of the page choose the coefficient; image files show
+    Spearman's.
     """
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [
@@ -100,9 +101,9 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw each characteristic's mean and interval in a panel with its own axis, a row per set of claims.
+    """Draw each characteristic's mean and interval in a panel with its own axis and a row for each set of claims.
 
-    Characteristics that depend on a generator are only in the table.
+    Characteristics that depend on a generator appear only in the table.
     """
     known = study.means.filter(pl.col("mean").is_not_null(), pl.col("generator").is_null())
     cells = known.select(

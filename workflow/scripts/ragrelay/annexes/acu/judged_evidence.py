@@ -11,10 +11,10 @@ PROMPT = (
     "Does the evidence refer to an external source, such as a study, a report, a website, a broadcaster or a quoted "
     "person? Answer Yes or No.\nAnswer:"
 )
-"""Zero-shot, as in the paper, but in our own words."""
+"""The judge's prompt: zero-shot as in the paper, but with different wording."""
 WORDS = ("Yes", "No")
 REFERS_FROM = 0.5
-"""Evidence counts as referring to a source if yes has at least this share of the two words' total probability."""
+"""Evidence refers to a source if `yes` has at least this share of the total probability of `yes` and `no`."""
 COLUMNS = {
     "id": text("id of the claim–evidence pair"),
     "p_refers": number("probability of yes divided by the probability of yes or no, in reply to the question whether "
@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
-    """Build a question about each row's evidence in ``claims`` (id, evidence): id, prompt_id, prompt, system."""
+    """Build a prompt about the evidence in each row of ``claims`` (id, evidence): id, prompt_id, prompt, system."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
     ids = [prompt_id(prompt, "") for prompt in prompts]
     return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),

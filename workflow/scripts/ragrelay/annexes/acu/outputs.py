@@ -87,4 +87,4 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.annexes.acu.page_tables:word_token_table", {},
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""A claims study's tables and figures, in the order in which the page shows them."""

@@ -16,7 +16,7 @@ ANCHOR = "acu"
 
 
 def claims_section(study: ClaimsStudy, page: Page) -> dict[str, object]:
-    """Return the variables of ``acu_section.html.j2``; charts are added to those of ``page``."""
+    """Return the variables of ``acu_section.html.j2``, and add the study's charts to ``page``."""
     return {
         "anchor": ANCHOR,
         "answers": [claim_answer(study, unit) for unit in study.units],
@@ -33,10 +33,10 @@ def report_acu(
     notices: Sequence[str] = (),
     beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
-    """Write the context-use page for the study ``name``; styles and scripts are in the folder of ``template``.
+    """Write the claims page of the study ``name``; the page's styles and scripts are in the folder of ``template``.
 
-    ``notices``: facts about the generators that readers must know. ``beside``: other annexes' parts on the page, keyed
-    by template: the annex's module ``page_part`` and the value that its ``read`` returned.
+    ``notices``: facts about the generators that readers must know. ``beside``: sections of other annexes to show on the
+    page, keyed by template; each is the annex's module ``page_part`` and the value returned by that module's ``read``.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

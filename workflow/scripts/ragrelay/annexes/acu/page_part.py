@@ -14,5 +14,5 @@ def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> Cla
 
 
 def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, object]:
-    """Return the variable of ``acu_section.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``acu_section.html.j2``, and add the claims study's charts to ``page``."""
     return {"acu": claims_section(part, page)}

@@ -28,7 +28,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 
 def said_table(study: ClaimsStudy) -> Table:
-    """Show the model's answers without and with the evidence, and the three words' total probability."""
+    """Show the model's verdicts without and with the evidence, and the total probability of the three label words."""
     of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )
@@ -36,7 +36,7 @@ def said_table(study: ClaimsStudy) -> Table:
 
 
 def acu_correlation_table(study: ClaimsStudy) -> Table:
-    """Show both coefficients between characteristics and ACU, each with its own p-value."""
+    """Show Spearman's and Pearson's correlation of characteristics with ACU, each with a p-value."""
     keys = ["claims", "generator", "template", "stance", "characteristic"]
     frames = [study.correlations.filter(coefficient=name) for name in COEFFICIENTS]
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
@@ -68,7 +68,7 @@ def acu_means_table(study: ClaimsStudy) -> Table:
 
 
 def word_token_table(study: ClaimsStudy) -> Table:
-    """Show the tokens whose probabilities are summed for each word, and the engine that computed them."""
+    """Show the tokens whose probabilities are summed for each label word, and the engine that computed them."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",

@@ -1,6 +1,6 @@
-"""Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU.
+"""Compute probabilities, predictions and ACU for each pair of claim and evidence, from stored likelihoods.
 
-ACU, accumulated context usage, is how far the evidence moves the words' probabilities in the direction of its stance
+ACU, accumulated context usage, is how far evidence moves the label words' probabilities in the direction of its stance
 (Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
 """
 
@@ -46,13 +46,13 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute ACU of each row of ``claims`` with a stance under one ``template``: columns SCHEMA, in their order.
+    """Compute the ACU of each row of ``claims`` that has a stance, with one ``template``: columns SCHEMA, same order.
 
-    ``keys`` (requests.KEYS) assigns likelihoods in the stores ``words`` and ``texts`` to pairs. p_… are the
-    probabilities of the words' first tokens. ``followed`` compares with the word that the stance implies: None for all
-    stances except supports and refutes. evidence_perplexity is exp of the mean negative log-probability of the
-    evidence's tokens, each given the previous ones, without a prompt. Raises InputError if a likelihood is missing in a
-    store.
+    ``keys`` (requests.KEYS) says which likelihoods in the stores ``words`` and ``texts`` belong to each pair. Columns
+    that begin with ``p_`` are the probabilities of the label words' first tokens. ``followed`` says whether the
+    prediction is the word that the stance implies; for all stances except supports and refutes, that word is ``None``.
+    evidence_perplexity is exp of the mean negative log-probability of the evidence's tokens, each given the previous
+    ones, without a prompt. Raises InputError if a likelihood is missing from a store.
     """
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
@@ -106,10 +106,11 @@ def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def change(without: Array, with_evidence: Array) -> Array:
-    """Compute ΔP(t) from probabilities ``without`` the evidence and ``with_evidence``, of one shape; in [-1, 1].
+    """Compute ΔP(t), in [-1, 1], from probabilities without and with evidence, which have the same shape.
 
-    It is the change as a share of the largest possible change: (P_E - P) / (1 - P) up, (P_E - P) / P down. At P = P_E =
-    1, where the former is undefined, the change is 0. Raises ValueError for values outside [0, 1].
+    ΔP(t) is the change divided by the largest possible change: (P_E - P) / (1 - P) if P rises, (P_E - P) / P if P
+    falls. At P = P_E = 1, where the first formula is undefined, the change is 0. Raises ValueError for values outside
+    [0, 1].
     """
     before, after = np.asarray(without, dtype=np.float64), np.asarray(with_evidence, dtype=np.float64)
     for values in (before, after):
@@ -122,8 +123,8 @@ def change(without: Array, with_evidence: Array) -> Array:
 def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
     """Compute ACU (n,) from the probabilities of True, None and False (n, 3) and the ``stances``; in [-1, 1].
 
-    It is the mean over the words of D(t, S) ΔP(t): 1 if every probability went all the way in the stance's direction,
-    -1 if all the way against it, 0 if nothing changed. Raises KeyError for an unknown stance.
+    ACU is the mean of D(t, S) ΔP(t) over the words: 1 if every probability moved as far as possible in the stance's
+    direction, -1 if as far as possible against it, 0 if nothing changed. Raises KeyError for an unknown stance.
     """
     directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
     return (directions * change(without, with_evidence)).mean(axis=1)

@@ -26,18 +26,18 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ClaimTemplate:
-    """The texts of a prompt, including any examples (shots)."""
+    """The texts of a prompt about a claim, including any examples (shots)."""
 
     without_evidence: str
     """The text without evidence; contains {claim}."""
     with_evidence: str
     """The text with evidence; contains {claim} and {evidence}."""
     claimant: str = ""
-    """A line with {claimant}, which replaces {claimant} in both texts; empty for a claim without a known claimant."""
+    """A line with {claimant}; it replaces {claimant} in both texts, and is omitted if a claim's claimant is unknown."""
     system: str = ""
     """The chat's system message, without placeholders."""
     words_with_evidence: tuple[str, ...] = ()
-    """The words for which ``with_evidence`` asks instead of True, None and False, if any."""
+    """The words that ``with_evidence`` asks for instead of True, None and False; empty if it asks for those."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
         """Return the prompt for ``claim``, with ``evidence`` unless it is None."""

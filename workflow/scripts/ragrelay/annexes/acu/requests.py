@@ -1,4 +1,4 @@
-"""Request the probabilities of three words after each prompt of a claims study, and the evidence's likelihood."""
+"""List a claims study's requests: each label word's probability after each prompt, and the evidence's likelihood."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,15 +21,15 @@ KEYS: dict[str, Any] = {
     "prompt_id": pl.String,
     "continuation": pl.String,
 }
-"""A pair's likelihoods by template, with or without evidence, and by word, which may have two first tokens. The
-evidence's own likelihood has no template and no word."""
+"""One row per pair of claim and evidence, template, prompt with or without evidence, and word; a word that may begin
+with either of two tokens has two rows. The row for the evidence's own likelihood has no template and no word."""
 
 
 class Asked:
     """The requests to ``generator`` about the ``claims`` with a stance, with each template's ``prompts``.
 
-    ``own_words``: the words for which a template's prompts with evidence ask instead of WORDS, in the same order, keyed
-    by template.
+    ``own_words``, keyed by template: the words that its prompts with evidence ask for instead of WORDS, in the same
+    order.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """Return one row per likelihood and pair: columns KEYS."""
+        """Return a row for each likelihood of each pair of claim and evidence: columns KEYS."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, object]]]:
-        """Return each word's tokens, for the receipt."""
+        """Return the tokens that each label word may begin with, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 

@@ -1,4 +1,4 @@
-"""Give rules a claims study's data: sets of claims, jobs, and the tables and page made from them."""
+"""Provide the rules for claims with data: sets of claims, jobs, tables and the page."""
 
 import functools
 from collections.abc import Mapping
@@ -45,17 +45,17 @@ class Claims:
         return definition
 
     def own_files(self, claims: str) -> list[str]:
-        """Return the files of a set of claims; none if it comes from a hub."""
+        """Return the user's files for a set of claims; none if the set comes from a hub."""
         return CLAIM_KINDS.of(self.definition(claims)).files()
 
     @functools.cache  # noqa: B019 - a process has a single study
     def template(self, template: str) -> dict[str, Any]:
-        """Return the parts of a claim template from which prompts are made."""
+        """Return the parts of a claims template that prompts are built from."""
         whole = vars(load_claim_template(self.study.template_path(template, "claim_prompts")))
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:
-        """Return the template's words for answers with evidence; empty if they are True, None and False."""
+        """Return the words that a template asks for when there is evidence; empty if they are True, None and False."""
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
@@ -64,17 +64,17 @@ class Claims:
 
     @property
     def judged_evidence(self) -> StudyFile | list[StudyFile]:
-        """A model's judgements on a job's evidence; empty if no model judges it."""
+        """The file with a model's judgements of a job's evidence; empty if no model judges evidence."""
         return files.judged_evidence if self.asked_for.get("evidence_judge") else []
 
     @functools.cached_property
     def fetched_claims(self) -> list[StudyFile]:
-        """The sets of claims that come from a hub."""
+        """The files with the sets of claims that come from a hub."""
         return [files.claims.at(claims=name) for name in self.study.selected()["claims"] if not self.own_files(name)]
 
     @functools.cached_property
     def shown_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the claims files that pages show; empty without the key `acu`."""
+        """Patterns of the claims study's files that pages show; empty without the key `acu`."""
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
@@ -118,7 +118,7 @@ def of_study(study: StudyOfRules) -> Claims:
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return other annexes' parts on the claims page: templates with their modules, inputs, and code modules."""
+    """Return what other annexes show on the claims page: templates with page_part modules, inputs, and code modules."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

@@ -14,13 +14,13 @@ from ragrelay.report.display.findings import Conclusion, Findings, side_of_zero
 from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
-"""Below this total probability of the three words, the model would mostly answer something else."""
+"""If the three label words have less total probability than this, the model would mostly answer something else."""
 MOST_NAMED = 5
 MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """Conclude on which side of zero mean ACU is, for one set of claims, generator and template."""
+    """Conclude whether mean ACU is above or below zero for one set of claims, generator and template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:

@@ -10,7 +10,7 @@ from ragrelay.base.settings import PATH, Name, Nullable, Settings, Text
 
 
 class AcuSettings(Settings):
-    """The claims, prompts and generators in the study of context use (`snakemake acu`)."""
+    """The claims, prompts and generators of the claims study (`snakemake acu`)."""
 
     claims: Names = Field(description="Names of sets of claims in `claims`.")
     prompts: Names | dict[Name, Names] = Field(
@@ -41,7 +41,7 @@ class AcuSettings(Settings):
 
 
 class AcuKeys(Settings):
-    """Claims, and the study of context use."""
+    """Claims, and the claims study that measures how far evidence shifts a model's verdicts."""
 
     claims: dict[Name, Annotated[dict[Any, Any], CLAIM_KINDS]] = Field(
         {}, description="Catalogue of claims with evidence, for the study of context use."

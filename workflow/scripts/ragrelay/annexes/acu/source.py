@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragrelay.annexes.acu.claims import Records
 
 STATEMENTS = ("known", "other")
-"""A data set's known statement (true, or remembered by a model), and its rival."""
+"""A data set's two statements: the known one (true, or remembered by a model) and its rival."""
 
 
 class ClaimSource(Kind):
@@ -30,7 +30,7 @@ class ClaimSource(Kind):
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Name the claims as a whole, for error messages.
+        """Name the place that the claims come from, for error messages.
 
         Returns:
             The name.
@@ -67,23 +67,23 @@ class ClaimFormat(Kind):
         """Check the file's name.
 
         Args:
-            place: The beginning of messages.
+            place: The beginning of error messages, which names the config key.
             path: The file, which exists.
 
         Raises:
-            InputError: The format doesn't allow the name.
+            InputError: The file's name doesn't suit the format.
         """
 
 
 class RivalStatements(ClaimFormat):
-    """A format whose records have two rival statements, which are recast as claims."""
+    """A format whose records hold two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> "Records":
         """Return the rows for the statement that the paper uses as the claim."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return the rows for one statement per record, or for both if ``rivals``."""
+        """Return the rows with one statement per record as a claim, or with both if ``rivals`` is true."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
 def prepare_claims(definition: Mapping[str, object]) -> "pl.DataFrame":
-    """Read the claims for an entry in the catalogue ``claims`` (see claims_frame)."""
+    """Read the claims of an entry ``definition`` under the config key ``claims``, as claims_frame returns them."""
     from ragrelay.annexes.acu.claims import claims_frame
 
     source = CLAIM_KINDS.of(definition)
@@ -107,10 +107,10 @@ def recast(
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
 ) -> "Records":
-    """Yield two rows for each of the STATEMENTS in ``claimed``: with its own evidence, and with the rival's.
+    """Yield two rows per statement in ``claimed``: one with the statement's own evidence, one with its rival's.
 
-    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are keyed by statement;
-    ``name`` begins the ids. The two rows per claim follow the scripts in ``src/recast`` by Hagström et al., ACL 2025.
+    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are keyed by statement; ids
+    begin with ``name``. The two rows per claim follow the scripts in ``src/recast`` by Hagström et al., ACL 2025.
     """
     for statement in claimed:
         verdict = verdicts[statement]

@@ -1,4 +1,4 @@
-"""Define the stances of evidence towards its claim, and the words that a model may answer with."""
+"""Define the stances of evidence towards a claim, and the words that a model may answer with."""
 
 WORDS = ("True", "None", "False")
 INSUFFICIENT = (-1, 1, -1)
@@ -11,7 +11,7 @@ DIRECTIONS: dict[str, tuple[int, int, int]] = {
     "refutes": (-1, -1, 1),
     "not_applicable": INSUFFICIENT,
 }
-"""D(t, S): whether evidence of a stance should raise (1) or lower (-1) the probability of each of WORDS.
+"""D(t, S): whether evidence with stance S should raise (1) or lower (-1) the probability of each word t of WORDS.
 
 From the definition of ACU in Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025.
 """
@@ -23,11 +23,11 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 
 
 def contradicts(stance: str, prediction: str) -> bool | None:
-    """Return whether evidence of ``stance`` contradicts the model's ``prediction`` without it; None for not_applicable.
+    """Return whether evidence contradicts the ``prediction`` made without it; None for the stance not_applicable.
 
-    It does if the model said True and the evidence supports False, sufficiently or not, or the other way round. It
-    does not if the model said None, or if the evidence supports neither. As in the notebook of Hagström et al., ACL
-    2025 (``memory_conflict``).
+    Evidence contradicts True if it supports False, sufficiently or not, and the other way round. A prediction of None
+    is never contradicted, and evidence that supports neither word contradicts nothing. As in the notebook of Hagström
+    et al., ACL 2025 (``memory_conflict``).
     """
     if stance == "not_applicable":
         return None

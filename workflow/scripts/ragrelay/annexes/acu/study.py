@@ -18,28 +18,27 @@ from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.generation.likelihoods.mass import mass_counts
 
 TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
-"""Columns of the tables to read, keyed by name in ClaimsStudy."""
+"""Columns of the tables to read, keyed by the table's attribute in ClaimsStudy."""
 
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables that the page shows, and how they were computed."""
+    """The tables of a claims study that the page shows, with details of how they were computed."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
     composition: pl.DataFrame
     means: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
-    """How claims were scored, keyed by claims and generator: the tokens of ``words``, ``engines`` and
-    ``fingerprint``."""
+    """How each set of claims was scored, keyed by claims and generator: each word's tokens, engines and fingerprint."""
     entities: Mapping[str, str]
-    """Entity detectors, keyed by claims."""
+    """The name of the entity detector used for each set of claims, keyed by the set's name."""
     judged: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """Counts for the evidence judge, if there is one, keyed by claims (likelihoods.mass.mass_counts)."""
+    """Counts for the evidence judge, if there is one, by set of claims (see likelihoods.mass.mass_counts)."""
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the keys that distinguish its files: none, since a study has only one claims study."""
+        """Return the keys that distinguish claims studies: none, because a study has at most one."""
         return {}
 
     @property
@@ -49,9 +48,10 @@ class ClaimsStudy:
 
 
 def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
-    """Read a claims study from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities, maybe acu_judged.
+    """Read a claims study from ``files``; return None if they contain none.
 
-    None without it.
+    The keys are ``acu_<name>`` for each name in TABLES, acu_receipts, acu_entities and, with an evidence judge,
+    acu_judged.
     """
     if "acu_receipts" not in files:
         return None
@@ -66,7 +66,7 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
 
 
 def judged_counts(path: Path) -> list[dict[str, object]]:
-    """Count the texts for which the evidence judge mostly replies with something other than its two words."""
+    """Count the texts for which the evidence judge mostly replies with something other than `yes` and `no`."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 

@@ -18,7 +18,7 @@ PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERIST
 
 
 class Tables(NamedTuple):
-    """The tables. ``pairs`` has columns PAIRS; the modules that compute the other tables declare their columns."""
+    """A claims study's tables. ``pairs`` has columns PAIRS; other tables' columns are declared in their modules."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
@@ -34,7 +34,7 @@ def analyse_acu(
     resamples: int,
     seed: int,
 ) -> Tables:
-    """Compute the tables from files: ``pairs`` per unit, ``claims`` and ``characteristics`` per set of claims."""
+    """Compute the tables; ``claims`` and ``characteristics`` have a file for each set of claims."""
     sets = {name: pl.read_parquet(path) for name, path in claims.items()}
     described = {name: pl.read_parquet(path) for name, path in characteristics.items()}
     frames = [

@@ -35,19 +35,19 @@ def _words(text: str) -> list[str]:
 
 
 def jaccard(claim: str, evidence: str) -> float | None:
-    """Divide the number of shared words by the number of distinct words (Jaccard 1901); None if neither has words."""
+    """Divide the number of shared words by that of all distinct words (Jaccard 1901); None if there are no words."""
     of_claim, of_evidence = set(_words(claim)), set(_words(evidence))
     return len(of_claim & of_evidence) / len(of_claim | of_evidence) if of_claim | of_evidence else None
 
 
 def claim_words_in(claim: str, evidence: str) -> float | None:
-    """Return the share of the claim's distinct words that the evidence has; None for a claim without words."""
+    """Return the share of the claim's distinct words that occur in the evidence; None for a claim without words."""
     of_claim = set(_words(claim))
     return len(of_claim & set(_words(evidence))) / len(of_claim) if of_claim else None
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
-    """Return whether the claim's words are in the evidence, together and in order; None for a claim without words."""
+    """Return whether the evidence contains the claim's words as one sequence; None for a claim without words."""
     joined = " ".join(_words(claim))
     return f" {joined} " in f" {' '.join(_words(evidence))} " if joined else None
 
@@ -75,31 +75,31 @@ def hedging_rate(text: str) -> float | None:
 
 
 def contains(word: str, text: str) -> bool:
-    """Return whether ``text`` contains ``word``, which is ``true`` or ``false``, in any case."""
+    """Return whether ``text`` contains ``word`` (``true`` or ``false``), in upper or lower case."""
     return VERDICT[word].search(text) is not None
 
 
 def refers_elsewhere(text: str) -> bool:
-    """Return whether ``text`` refers to something else: it has an address, or a phrase of REFERRING."""
+    """Return whether ``text`` refers to another source: whether it contains a web address or a phrase of REFERRING."""
     joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
 
 def host_of(address: str) -> str:
-    """Return the host of an address or domain, in lower case."""
+    """Return the host in a web address or domain, in lower case."""
     return re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
 
 
 def listed(domains: Sequence[str], address: str) -> bool:
-    """Return whether ``address``, an address or a domain, belongs to one of ``domains`` or to a subdomain."""
+    """Return whether ``address``, a web address or a domain, belongs to one of ``domains`` or to a subdomain of one."""
     host = host_of(address)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def official(address: str) -> bool:
-    """Return whether ``address``, an address or a domain, is a government's or a university's: .gov, .gov.* or .edu.
+    """Return whether a web address or domain belongs to a government or university: .gov, .gov.* or .edu.
 
-    As in ``src/property_detection`` of Hagström et al., ACL 2025.
+    The rule is that of ``src/property_detection`` by Hagström et al., ACL 2025.
     """
     host = host_of(address)
     return host.endswith((".gov", ".edu")) or ".gov." in host

@@ -1,4 +1,4 @@
-"""Summarise how far evidence moved the model, by stance: mean ACU with intervals, predictions, memory conflicts."""
+"""Summarise how far evidence shifted the model, by stance: mean ACU with interval, predictions, memory conflicts."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ from ragrelay.base.vocabulary.columns import (
 
 ALL = "all stances"
 SUFFICIENT = "supports or refutes"
-"""The stances that suffice for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
+"""The stances that suffice for a verdict. Figure 3 of Hagström et al. shows each data set's mean ACU over these two."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
@@ -71,10 +71,11 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Summarise ``pairs`` (pairs.SCHEMA with UNITS) per unit and stance, then for SUFFICIENT and ALL: columns SCHEMA.
+    """Summarise ``pairs`` by unit and stance, then for both sufficient stances and for all: columns SCHEMA.
 
-    For the mean ACU's interval, a claim's pairs are resampled together, because they share the probabilities without
-    evidence. Conflicts: see stances.contradicts. Every null value comes with a ``reason`` or a count of 0.
+    A unit is a set of claims with a generator and a template. For mean ACU's interval, all pairs of a claim are
+    resampled together, because they share the probabilities without evidence. Memory conflicts are defined by
+    stances.contradicts. Every null value comes with a ``reason`` or a count of 0.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -83,7 +84,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Yield the rows of each unit by stance, then for its SUFFICIENT stances and for all stances."""
+    """Yield the rows of each set of claims, generator and template: by stance, then SUFFICIENT stances, then all."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:
@@ -93,7 +94,7 @@ def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]
 
 
 def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
-    """Compute a mean's interval by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
+    """Compute a mean's interval by resampling whole clusters; ``clusters`` (n,) holds cluster numbers from 0."""
     size = int(clusters.max()) + 1
     totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
     whole = totals.sum(axis=0)
@@ -103,7 +104,7 @@ def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) 
 
 
 def numbered(claim_ids: pl.Series) -> Array:
-    """Number the rows' claims from 0, (n,)."""
+    """Return the number of each row's claim, counted from 0, as an array (n,)."""
     return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 

@@ -15,10 +15,10 @@ Pair = tuple[str, str]
 
 
 class Battle(Kind):
-    """Base class for battles."""
+    """Base class for kinds of battles."""
 
     def judges(self) -> list[str]:
-        """List the generators that vote.
+        """List the generators that vote in this battle.
 
         Returns:
             The generators' names; empty by default.
@@ -38,7 +38,7 @@ class Battle(Kind):
 
 
 class Fought(Battle):
-    """Base class for battles with their own votes."""
+    """Base class for battles that collect their own votes rather than combine those of other battles."""
 
     against: Name | None = Field(
         None,
@@ -52,11 +52,11 @@ class Fought(Battle):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the opponent, and that there are at least two systems.
+        """Check that the opponent is known and that there are at least two systems.
 
         Args:
-            place: The beginning of messages, as in ``Kind.check``.
-            study: The study with the battle.
+            place: The beginning of error messages, which names the config key.
+            study: The checked study that the battle belongs to.
 
         Raises:
             InputError: The opponent is unknown, or there is no other system."""
@@ -68,14 +68,14 @@ class Fought(Battle):
             raise InputError("config key 'grid.retrievers'", "only one retriever", "at least two, or against: zeroshot")
 
     def met(self, retrievers: Sequence[str], opponent: str) -> list[Pair]:
-        """List the pairs of systems that meet.
+        """List the pairs of systems whose answers are compared.
 
         Args:
             retrievers: The grid's retrievers.
-            opponent: The battle's opponent.
+            opponent: The system that every retriever is compared with.
 
         Returns:
-            The pairs with the opponent, then, if all systems meet, the other pairs.
+            The pairs with the opponent and then, if every two systems are compared, the other pairs.
         """
         others = [name for name in retrievers if name != opponent]
         pairs = [(name, opponent) for name in others]
@@ -88,5 +88,5 @@ BATTLE_KINDS = Kinds(Battle, "ragrelay.annexes.battles.kinds")
 
 
 def opponent_of(battle: Fought, study: CheckedStudy, primary: str | None) -> str:
-    """Return the opponent in ``battle``; ``primary``: the primary comparison's reference."""
+    """Return the opponent in ``battle``; by default ``primary``, the reference retriever of the primary comparison."""
     return battle.against or primary or study.grid.retrievers[0]

@@ -15,16 +15,16 @@ OUTCOMES = {1.0: "wins", 0.5: "ties", 0.0: "loses"}
 def explore_battles(
     votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, object]
 ) -> pl.DataFrame:
-    """Describe each pair's answers with the votes on them.
+    """Describe each pair of answers with its votes.
 
     Args:
         votes: VOTES in one cell, keyed by judge.
-        answers: Columns retriever, qid, seed, answer, finish_reason, answer_tokens, for this cell and without context.
+        answers: This cell's and zero-shot answers: retriever, qid, seed, answer, finish_reason, answer_tokens.
         battle: The battle's name.
         cell: Ordering and k.
 
     Returns:
-        BLOCK, two rows per pair of answers.
+        Columns BLOCK, two rows per pair of answers.
     """
     texts = {row[:3]: row[3:] for row in answers.select("retriever", "qid", "seed", "answer", "finish_reason",
                                                         "answer_tokens").iter_rows()}  # fmt: skip

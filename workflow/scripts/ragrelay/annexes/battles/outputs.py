@@ -1,4 +1,4 @@
-"""Register the tables of battles, of each dataset, battle and generator."""
+"""Register the report's tables on battles; each dataset, battle and generator has its own tables."""
 
 from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
 
@@ -37,4 +37,4 @@ OUTPUTS: tuple[Output, ...] = (
     _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ between the "
            "judges."),
 )  # fmt: skip
-"""In the order of the page."""
+"""The tables on battles, in the order in which the page shows them."""

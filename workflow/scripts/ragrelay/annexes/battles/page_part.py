@@ -11,12 +11,12 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[BattleShown]:
-    """Return a study per dataset, battle and generator, or none. ``params``: Battles.page_params."""
+    """Return the battle data of each dataset, battle and generator; ``params`` come from Battles.page_params."""
     return BattleShown.each(files, params)
 
 
 def values(part: Sequence[BattleShown], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``battles.html.j2``."""
+    """Return the variables of the template ``battles.html.j2``."""
     return {"battles": page.units("battles", part, battle_answer, battle_sentences, OUTPUTS, PARTS, most_rows)}
 
 

@@ -1,4 +1,4 @@
-"""Make the page's tables of battles."""
+"""Build the page's tables on battles."""
 
 import polars as pl
 
@@ -7,13 +7,13 @@ from ragrelay.report.display.numbers import count, p_value, share
 from ragrelay.report.display.tables import Table, between, name, numeric, table_of, textual, yes_no
 
 PER = 0.1
-"""The page shows slopes per this much of the measure."""
+"""The page states slopes as the change in win rate per this increase in the measure."""
 WHERE = (name("ordering"), numeric("k", "k", count))
 PAIR = (name("retriever"), name("against"))
 
 
 def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show win rates, contradictions and order bias of each cell and pair."""
+    """Show win rate, contradictory votes and order bias for each cell and pair of systems."""
     frame = study["battle_wins"]
     return table_of(
         frame, *WHERE, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
@@ -25,7 +25,7 @@ def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table
 
 
 def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show each cell's slopes, as measured and adjusted."""
+    """Show each cell's slope of the win rate on the measure, unadjusted and adjusted."""
     frame = study["battle_relay"].with_columns(pl.col("slope", "low", "high") * PER)
     return table_of(
         frame, *WHERE, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
@@ -45,7 +45,7 @@ def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> 
 
 
 def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show each system's strength."""
+    """Show each system's Bradley-Terry strength."""
     return table_of(
         study["battle_strengths"], *WHERE, name("system"), between("strength", "strength"),
         numeric("queries", "n", count), textual("remark", "reason"), most=most_rows,

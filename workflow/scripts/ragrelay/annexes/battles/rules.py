@@ -1,4 +1,4 @@
-"""Provide the rules about battles with data: pairs, votes, and the jobs' inputs and params."""
+"""Provide the rules about battles with data: pairs, votes, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ class Battles:
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
     def keys_of(self, name: str) -> list[Mapping[str, str]]:
-        """Return a key per dataset and generator of a battle."""
+        """Return a key for each combination of dataset and generator in battle ``name``."""
         grid = self.study.grid
         return [{"dataset": d, "battle": name, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
     def sections(self) -> list[Mapping[str, str]]:
-        """A key per battle, dataset and generator."""
+        """A key for each combination of battle, dataset and generator."""
         return [key for name in self.battles for key in self.keys_of(name)]
 
     def _fought(self, name: str) -> Fought:
@@ -49,20 +49,20 @@ class Battles:
         return fought
 
     def opponent(self, name: str) -> str:
-        """Return the opponent in a battle."""
+        """Return the system that retrievers are compared with in battle ``name``."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return opponent_of(self._fought(name), self.study, primary["reference"] if primary else None)
 
     def met(self, name: str) -> list[Pair]:
-        """Return the pairs that meet in a battle."""
+        """Return the pairs of systems compared in battle ``name``."""
         return self._fought(name).met(self.study.grid.retrievers, self.opponent(name))
 
     def votes(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the votes of each member of a battle."""
+        """Return the vote files of all battles whose votes decide the job's battle."""
         return battle_files.votes.each({"battle": member} for member in self.members(wildcards))
 
     def members(self, wildcards: Wildcards) -> list[str]:
-        """Return the members of the job's battle."""
+        """Return the names of the battles whose votes decide the job's battle."""
         return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property
@@ -79,12 +79,12 @@ class Battles:
 
     @functools.cached_property
     def utility(self) -> list[StudyFile]:
-        """Every scorer's P."""
+        """The utility file of each scorer, which contains P."""
         return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """Params for the job that analyses a battle."""
+        """The params of the job that analyses a battle."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return {
             "fight": lambda wildcards: {
@@ -98,7 +98,7 @@ class Battles:
 
     @functools.cached_property
     def placing(self) -> dict[str, object]:
-        """Params for the job that reads a file of votes."""
+        """The params of the job that reads a file of votes."""
         grid = self.study.grid
         return {
             "grid": {"generators": grid.generators, "orderings": grid.orderings, "ks": sorted(grid.k),

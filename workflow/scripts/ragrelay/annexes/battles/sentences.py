@@ -16,7 +16,7 @@ from ragrelay.report.facts import TableRow
 
 QUESTION = "Which answer does a judge prefer?"
 MOST_CONTRADICTING = 0.5
-"""Above this share of contradictory votes, the page says that votes change with the order of the answers."""
+"""If a larger share of votes is contradictory, the page says that votes depend on the order of the answers."""
 SLOPES = {
     relay.IT_IS: "Where a retriever’s list is better than usual, its answer wins more often",
     relay.IT_IS_NOT: "Where a retriever’s list is better than usual, its answer wins less often",
@@ -27,7 +27,7 @@ EVEN = 0.5
 
 
 def battle_answer(study: BattleShown) -> Conclusion:
-    """Conclude from the win rates against the opponent in the primary cell."""
+    """Conclude which systems win, from win rates against the opponent in the primary cell."""
     rows = study.decided.to_dicts()
     judged = f"judged by {listing(study.battle['generator'])}"
     by = {"judge": judged, "panel": "judged by a panel", "file": "with votes from a file"}
@@ -80,7 +80,7 @@ def battle_warnings(study: BattleShown) -> list[str]:
 
 
 def battle_sentences(study: BattleShown) -> list[str]:
-    """State contradictions and order bias, pairs without votes, relay, agreement with P, and the panel's judges."""
+    """State contradictory votes, order bias, pairs without votes, relay, agreement with P and a panel's judges."""
     told = (*map(_bias, study.decided.to_dicts()), _unasked(study), _relay(study), *_agreement(study), *_panel(study))
     return [text for text in told if text]
 

@@ -1,4 +1,4 @@
-"""Estimate systems' Bradley-Terry strengths from a battle's scores, with intervals over queries."""
+"""Estimate systems' Bradley-Terry strengths from a battle's scores, with intervals that treat queries as the sample."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ ITERATIONS, STEP = 50, 2.0
 
 
 def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of STRENGTH_COLUMNS per cell; none if there are fewer than three systems.
+    """Yield each cell's strengths, as rows of STRENGTH_COLUMNS; none if there are fewer than three systems.
 
     Args:
         fight: The battle.
 
     Yields:
-        The opponent, whose strength is 0, then the other systems.
+        For each cell, the opponent (strength 0), then the other systems.
     """
     systems = list(dict.fromkeys([fight.opponent, *(name for pair in fight.pairs for name in pair)]))
     for cell in fight.cells if len(systems) > 2 else []:
@@ -56,17 +56,18 @@ def strengths(
 ) -> list[dict[str, Any]]:
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
-    Intervals use the sandwich variance, with gradients summed over each query or cluster and the factor queries /
-    (queries - 1), and Student's t. Intervals that treated each order as a separate battle would cover 65% to 89%.
+    Intervals use Student's t and the sandwich variance, with gradients summed over each query or cluster and the factor
+    queries / (queries - 1). If each order were treated as a separate battle, intervals would cover the true value in
+    only 65% to 89% of studies.
 
     Args:
-        scores: The score of each pair's first system, (queries, pairs); NaN where missing.
+        scores: The score of each pair's first system, an array (queries, pairs); NaN where missing.
         pairs: The two systems of each column, numbered from 0; system 0 has strength 0.
         systems: The number of systems.
         numbers: Each query's cluster number, (queries,); None for independent queries.
 
     Returns:
-        strength, low, high or reason for each system.
+        For each system, its strength with either low and high or the reason why there is no interval.
     """
     known = np.isfinite(scores)
     filled = np.where(known, scores, 0.0)

@@ -1,4 +1,4 @@
-"""Hold the report's data on a battle: its tables for one dataset and generator."""
+"""Hold the report's data on a battle for one dataset and generator."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class BattleShown(ShownTables):
-    """A battle in one section."""
+    """A battle's tables in one section of the page."""
 
     COLUMNS: ClassVar = {
         "battle_wins": WINS,
@@ -42,5 +42,5 @@ class BattleShown(ShownTables):
 
     @property
     def decided(self) -> pl.DataFrame:
-        """The win rates that have a verdict."""
+        """The rows of the table of win rates that have a verdict."""
         return self.primary("battle_wins").filter(against=self.battle["opponent"])

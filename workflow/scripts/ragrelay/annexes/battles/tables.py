@@ -29,7 +29,7 @@ def analyse_battles(
     utility: Mapping[str, pl.DataFrame],
     names: Mapping[str, str],
 ) -> dict[str, pl.DataFrame]:
-    """Build all tables of a battle.
+    """Build all tables of a battle for one dataset and generator.
 
     Args:
         fight: The battle.

@@ -1,4 +1,4 @@
-"""Read votes by people or another program from files, and match them with a battle's pairs.
+"""Read votes by people or another program from files, and match the votes with a battle's pairs of answers.
 
 Formats: CSV, TSV, Parquet and JSON, with one record per vote.
 """
@@ -57,7 +57,7 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
         path: The file.
 
     Returns:
-        ROWS, one per record; the vote is null if the record has none.
+        Columns ROWS, one row per record; the vote is null if the record has none.
 
     Raises:
         InputError: A record is malformed, or there are no records.
@@ -101,22 +101,22 @@ def read_vote_file(
     path: Path, grid: Mapping[str, Sequence[object]], pairs: Sequence[tuple[str, str]],
     answers: pl.DataFrame, generator: str,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:  # fmt: skip
-    """Read votes on the pairs that meet in a battle, averaged over assessors.
+    """Read votes on the pairs compared in a battle, averaged over assessors.
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, ks and seeds. Defaults for missing keys are the only generator, the only
-            k, the descending ordering (or else the first) and the first seed.
+        grid: The grid's generators, orderings, ks and seeds. If a record lacks these keys, it belongs to the only
+            generator, the only k, the descending ordering (or else the first) and the first seed.
         pairs: The pairs that meet.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
-        generator: The generator whose answers the votes are on.
+        generator: The generator whose answers are voted on.
 
     Returns:
-        VOTES, and counts (what, count) of ignored votes.
+        Columns VOTES, and the number of votes ignored for each reason (what, count).
 
     Raises:
         InputError: A record is malformed or lacks a key for which the grid has several values, an assessor voted twice
-            on a pair in the same order, or no vote is on an answer of the study."""
+            on a pair in the same order, or no vote concerns answers of the study."""
     placed = _filled(read_vote_rows(path), grid).filter(generator=generator)
     empty = placed["vote"].null_count()
     voted = placed.drop_nulls("vote")

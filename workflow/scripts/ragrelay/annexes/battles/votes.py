@@ -1,4 +1,4 @@
-"""Write a judge's questions about pairs of answers, and read its votes."""
+"""Build a judge's prompts about pairs of answers, and read the judge's votes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from ragrelay.scoring.reference_sets import QueryReferences
 
 WORDS = ["first", "second", "tie"]
 WORTH = {True: (1.0, 0.0, 0.5), False: (0.0, 1.0, 0.5)}
-"""The retriever's score for each of WORDS, keyed by whether its answer comes first."""
+"""The retriever's score for each vote in WORDS, keyed by whether the retriever's answer is shown first."""
 KEY = ["retriever", "against", "ordering", "k", "qid", "seed"]
 PAIR = {
     "retriever": CONTEXT_COLUMNS["retriever"],
@@ -52,17 +52,17 @@ def asked_pairs(
     best: int,
     template: JudgeTemplate,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Write two questions about each pair of answers, one per order.
+    """Build two prompts about each pair of answers, one for each order.
 
     Args:
         pairs: KEY, answer, other (the opponent's answer).
         queries: Query texts, keyed by qid.
         references: References, keyed by qid; None for a judge that sees none. Queries without a reference are left out.
-        best: How many references the judge sees.
+        best: The number of references that the judge sees.
         template: The judge's template.
 
     Returns:
-        ASKED_COLUMNS with two rows per pair, and the distinct QUESTIONS.
+        Columns ASKED_COLUMNS with two rows per pair, and the distinct prompts (columns QUESTIONS).
     """
     rows, prompts = list[tuple[Any, ...]](), dict[str, tuple[str, str]]()
     for *key, answer, other in pairs.select(*KEY, "answer", "other").sort(KEY).iter_rows():
@@ -106,7 +106,7 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
         shares: Columns prompt_id and shares: each word's share of the total probability of WORDS.
 
     Returns:
-        VOTES: the vote is the most probable word; without probabilities, there is none."""
+        Columns VOTES. The vote is the most probable word; a pair without probabilities has no vote."""
     vote = pl.col("shares").list.arg_max().cast(pl.Int64)
     scores = [
         pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))
@@ -126,13 +126,13 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of answers whose texts are both known, then the other pairs.
+    """Yield the pairs of answers for which both texts are known, then the other pairs.
 
     Args:
         frame: The retriever's answers: qid, ordering, k, seed, answer, certain.
         other: The opponent's answers.
         retriever: The retriever.
-        against: The opponent; a zero-shot answer meets every cell's answer with the same seed.
+        against: The opponent's name; a zero-shot answer is paired with every cell's answer that has the same seed.
 
     Yields:
         KEY, answer, other.

@@ -33,7 +33,7 @@ WINS, LOSES = "wins", "loses"
 TIE = 0.5
 IN_CELL = ["ordering", "k"]
 ONE_ORDER_MOST = 2 / 3
-"""Among queries with votes in only one order, the largest share with the same order that still allows a verdict."""
+"""Largest share of the pairs judged in only one order that may have had the same answer first if there is a verdict."""
 _PAIR = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
@@ -99,13 +99,13 @@ JUDGE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Fight:
-    """A battle's votes, with the data needed to estimate from them.
+    """A battle's votes, with the data needed to estimate win rates, relay and agreement from them.
 
     Args:
         votes: VOTES, keyed by judge.
         pairs: The pairs that meet, each a retriever and its opponent.
-        opponent: The opponent whose pairs have verdicts.
-        primary: The ordering and k of the primary comparison, whose cell has verdicts.
+        opponent: The opponent; only pairs with it have verdicts.
+        primary: The ordering and k of the primary comparison; only this cell has verdicts.
         clusters: Cluster numbers, keyed by qid; None for independent queries."""
 
     votes: Mapping[str, pl.DataFrame]
@@ -122,11 +122,11 @@ class Fight:
 
     @property
     def level(self) -> float:
-        """The level of win rates' intervals."""
+        """The confidence level of intervals for win rates."""
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
     def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
-        """Score a pair's queries with the judges' mean votes, over the queries that all of them decided.
+        """Average the judges' scores for a pair, for each query that all these judges have voted on.
 
         Args:
             cell: Ordering and k.
@@ -151,12 +151,12 @@ class Fight:
 
 @dataclass(frozen=True)
 class PairScores:
-    """The scores of a pair's queries, with the underlying votes."""
+    """The score of each query for one pair of systems, with the underlying votes."""
 
     votes: pl.DataFrame
     qids: pl.Series
     y: Array
-    """The scores minus .5, (n,)."""
+    """Each query's score minus .5, an array (n,)."""
     left_out: int
     clusters: Clusters | None
 
@@ -216,7 +216,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return why the order of the answers prevents a verdict; None if it doesn't."""
+        """Return why too many answers were shown in the same order for a verdict; None if there can be one."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()
@@ -266,7 +266,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return a panel's win rate without each judge, keyed by the judge's name; empty if there is only one."""
+    """Return the panel's win rate without each judge, keyed by that judge; empty if there is only one judge."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
@@ -317,7 +317,7 @@ def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
 def relay_rows(
     fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str
 ) -> Iterator[dict[str, object]]:
-    """Yield rows of RELAY_COLUMNS: the slope of the win rate on the measure's difference, over all pairs.
+    """Yield the slope of the win rate on the difference in the measure, over all pairs, as rows of RELAY_COLUMNS.
 
     A pair's products are computed as for relay, with the battle's score instead of the difference in P.
 
@@ -328,7 +328,7 @@ def relay_rows(
         measure: The measure's name.
 
     Yields:
-        Two rows per cell, as measured and adjusted.
+        Two rows per cell: the slope as measured, and adjusted for the query's mean measure.
     """
     ranked = set(measures["retriever"])
     pairs = [pair for pair in fight.pairs if {*pair} <= ranked]
@@ -361,11 +361,11 @@ def pair_sums(
     """Sum a pair's products as for relay, with the battle's score instead of the difference in P.
 
     Args:
-        context: (2, n) a number for each distinct list of docnos.
-        x: (2, n) the measure.
+        context: An array (2, n) in which equal numbers mean the same list of docnos.
+        x: The retrieval measure of both systems, (2, n).
         y: (n,) the scores minus .5; NaN where missing.
-        mean_x: (n,) the mean measure over the retrievers that meet.
-        adjusted: Whether both are residuals of a regression on ``mean_x``.
+        mean_x: The mean measure over the battle's retrievers, (n,).
+        adjusted: Whether to replace the measure and the scores with residuals of a regression on ``mean_x``.
         cluster: (n,) each query's cluster number; None for independent queries.
 
     Returns:
@@ -388,7 +388,7 @@ def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[di
     Args:
         fight: The battle.
         scorer: The scorer's name.
-        utility: Its P: retriever, ordering, k, references, qid, p; zero-shot answers' with k 0.
+        utility: The scorer's P: retriever, ordering, k, references, qid, p; zero-shot answers have k 0.
 
     Yields:
         A row per cell, pair and reference set.
@@ -414,11 +414,11 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
     """Compare a battle's scores with differences in P over queries.
 
-    Equal signs alone don't show agreement: if both merely prefer the same system on average, most signs are equal.
+    Equal signs alone don't show agreement: if battle and P prefer the same system on average, most signs are equal.
 
     Args:
         y: (n,) the scores minus .5.
-        d: (n,) the differences in P.
+        d: The differences in P, (n,).
         numbers: (n,) each query's cluster number; None for independent queries.
 
     Returns:

@@ -1,1 +1,1 @@
-"""Compare studies with a baseline: which queries changed, and whether by more than chance."""
+"""Compare studies with a baseline: which queries' results changed, and whether by more than chance alone."""

@@ -1,4 +1,4 @@
-"""The annex that compares studies."""
+"""The annex that compares finished studies with a baseline study."""
 
 from collections.abc import Mapping
 

@@ -11,27 +11,27 @@ from ragrelay.report.display.palette import Look
 
 @dataclass(frozen=True)
 class Compared:
-    """One pair's queries and tests."""
+    """The queries and tests of one dataset, generator and scorer in an earlier and a later study."""
 
     pair: Pair
     references: Sequence[str]
     looks: Mapping[str, Look]
-    """Keyed by retriever as shown, in the order of the earlier study's grid."""
+    """How each retriever is drawn, keyed by its name on the page, in the order of the earlier study's grid."""
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[tuple[str, str]] = ()
-    """Retrievers without a counterpart, each with its side: before or after."""
+    """Retrievers that only one study has, each with that study's side: before or after."""
     changed: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of queries whose text, judgements or gold answers differ; these queries have no rows."""
+    """Numbers of queries whose text, judgements or gold answers differ between the studies; they have no rows."""
     clusters: int = 0
     """The number of clusters that the queries form; 0 if they are independent."""
     label: str = ""
-    """The later study's label."""
+    """The later study's label on the page."""
 
 
 @dataclass(frozen=True)
 class SideStudy:
-    """One of the compared studies; ``pairs`` and ``retrievers`` have the names in the first study and in this one."""
+    """One of the compared studies; ``pairs`` and ``retrievers`` map names in the first study to names in this study."""
 
     study: Finished
     label: str

@@ -20,16 +20,16 @@ EQUAL = {
 }
 """The sentence that the page shows instead of a table if nothing under a heading differs."""
 NAMED = ("retrievers", "generators", "scorers", "datasets")
-"""Sections of the catalogue; an entry that a study lacks gets a single row."""
+"""Sections of the catalogue; an entry missing from a study gets a single row, not one row per key."""
 WHAT = ("run", "passages of", "processor of")
-"""Kinds of data that belong to a retriever."""
+"""The data that belong to a single retriever, as worded in row names."""
 FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
-"""These keys come first among the differing ones, in this order."""
+"""Keys that are listed first if they differ, in this order."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of a table under one heading, each with a cell per study."""
+    """The rows under one heading of a table that has a column for each study."""
 
     heading: str
     rows: Sequence[tuple[str, Sequence[str]]]
@@ -50,7 +50,7 @@ def differences(sides: Sequence[SideStudy]) -> list[Group]:
 
 
 def provenance(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return each study's results folder, commit, engines, fingerprints and versions, even if they are all equal."""
+    """Return each study's results folder, commit, engines, fingerprints and versions, even where they are equal."""
     values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
     return [Group("Origin", list(_rows(values)))]
 

@@ -1,4 +1,4 @@
-"""Draw the comparison's figures: the mean change against k, and every query before and after."""
+"""Draw a comparison's figures: the mean change by k, and each query's value before and after."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ragrelay.report.display.charts import Choice, Spec, Theme
 
 
 def change_by_k(compared: Compared, theme: Theme) -> Spec:
-    """Draw mean differences with intervals, a line per retriever and a panel per ordering; readers choose the rest."""
+    """Draw mean differences by k with intervals: a line per retriever, a panel per ordering; the rest is selectable."""
     looks, references = compared.looks, list(compared.references)
     tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())
@@ -38,7 +38,7 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
 
 
 def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
-    """Draw each query as a point, after against before, with a line for no change and a panel per retriever.
+    """Plot each query's value after against its value before, in a panel per retriever with a line for no change.
 
     If there are more than ``most`` points, draw an evenly spaced sample of the queries.
     """

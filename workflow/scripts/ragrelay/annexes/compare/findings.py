@@ -1,4 +1,4 @@
-"""State the changes, in sentences with numbers, and the comparison's limits."""
+"""State in sentences what changed between two studies, and what limits the comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ def _changed(compared: "Compared") -> str:
 
 
 def cell_shown_first(compared: "Compared") -> pl.DataFrame:
-    """Return the tests at the largest common k, the first ordering and the first grade."""
+    """Return the tests in the cell that the page shows first: largest common k, first ordering and first grade."""
     tests = compared.tests
     return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
 

@@ -44,4 +44,4 @@ OUTPUTS: tuple[Output, ...] = (
         "tests", "ragrelay.annexes.compare.tables:test_table", {}, limited=True,
     ),
 )  # fmt: skip
-"""Outputs in the order of the page; none is a file of the report."""
+"""The comparison's outputs in the order in which its page shows them; none is a file of a study's report."""

@@ -20,11 +20,11 @@ TEMPLATE = Path(__file__).with_name("templates") / "compare.html.j2"
 MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
-"""Maximum points on the page, divided among its pairs, which keeps the page below 10 MB."""
+"""Maximum number of points on the page, shared by all its figures, so that the page stays below 10 MB."""
 
 
 def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
-    """Render the comparison of ``sides``, the first study and the others, with figures and tests of ``pairs``."""
+    """Render the comparison of ``sides`` (first study, then the others) with the figures and tests of ``pairs``."""
     before, *others = sides
     names, several = [side.label for side in others], len(others) > 1
     titles = [f"{part.label}: {part.pair.title}" if several else part.pair.title for part in pairs]

@@ -17,10 +17,10 @@ from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number
 TESTED = [*CELL, "quantity"]
 FAMILY = ("quantity", "references")
 DECIDES = "p"
-"""The only quantity with verdicts: changes in mean utility and mean P can have different signs."""
+"""P is the only quantity with verdicts, because changes in mean utility and in mean P can have different signs."""
 STILL = "no query moved"
 SAME = 1e-9
-"""A smaller difference is a rounding error: the query's value did not change."""
+"""Smaller differences are rounding errors: the query's value counts as unchanged."""
 SIDES = {"study": text("name of the `after` study; preceded by the folder if two studies have the same name")} | {
     f"{section}_{side}": text(f"name of the {section} in the `{side}` study")
     for section in ("dataset", "generator", "scorer")
@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test each cell and quantity of ``queries`` (from paired_queries): SCHEMA, and adjusted p-values.
+    """Test the change in each cell and quantity of ``queries`` (from paired_queries): SCHEMA, and adjusted p-values.
 
     Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
     ``verdict`` (only for P) come from the same test as for a study's gains (mean_tests); the other p-values come from

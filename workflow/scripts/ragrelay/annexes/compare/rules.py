@@ -1,4 +1,4 @@
-"""Provide the rule that compares studies (config key `compare`) with paths and params."""
+"""Provide paths and params for the rule that compares studies (config key `compare`)."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import Wildcards
 
 LONGEST = 100
-"""Maximum characters in a folder's name."""
+"""Maximum length, in characters, of the name of a comparison's folder."""
 
 
 class Comparison:
-    """Paths and params for the rule that compares studies; without the key, they name no study."""
+    """Paths and params for the rule that compares studies; without the key `compare`, they name no study."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare
@@ -34,18 +34,18 @@ class Comparison:
             f"{joined[: LONGEST - 20]}-{len(others)}-{value_hash(self.names, digits=8)}")  # fmt: skip
 
     def folder(self, name: str) -> str:
-        """Return a study's results folder. ``name``: a study's name (possibly this study's), or a path with a slash."""
+        """Return a study's results folder; ``name`` is the name of this or another study, or a path with a slash."""
         if "/" in name:
             return name.rstrip("/")
         return "<results>" if name == self.own else f"results/{name}"
 
     @property
     def target(self) -> str:
-        """The page that the target `compare` requests."""
+        """The comparison page, which the target `compare` requests."""
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:
-        """Return all studies' pages. If a study is unfinished or running, end the run with a one-line message."""
+        """Return the compared studies' pages; end the run with a one-line message if one is unfinished or running."""
         from ragrelay.annexes.compare.studies import check_finished  # imported here because it loads polars
 
         with on_terminal():
@@ -59,7 +59,7 @@ class Comparison:
         return [f"{folder}/report/index.html" for folder in self.folders]
 
     def made(self) -> dict[str, object]:
-        """Return the page and tables, with their captions in Snakemake's report."""
+        """Return the comparison's page and tables, with captions for Snakemake's report."""
         return {
             name: captioned(
                 path,

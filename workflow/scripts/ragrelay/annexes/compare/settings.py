@@ -27,6 +27,6 @@ class CompareSettings(Settings):
 
 
 class CompareKeys(Settings):
-    """The comparison of studies."""
+    """The key that sets which studies are compared."""
 
     compare: CompareSettings | None = None

@@ -1,4 +1,4 @@
-"""Open finished studies, and pair the data that two of them have in common."""
+"""Open finished studies, and pair the data that two studies have in common."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, tex
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""A scorer's keys that don't affect the meaning of P and U; if other keys differ, scorers aren't comparable."""
+"""Keys of a scorer that don't affect the meaning of P and utility; scorers that differ in others aren't comparable."""
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,
@@ -40,7 +40,7 @@ class Finished:
     folder: Path
     provenance: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Its facts.json; empty if an earlier version wrote the page without it."""
+    """The study's facts.json; empty if an earlier version wrote the page without this file."""
 
     @property
     def config(self) -> Config:
@@ -55,7 +55,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Pair:
-    """A dataset, generator and scorer to compare, each as names (before, after)."""
+    """A dataset, generator and scorer to compare, each with its name in both studies (before, after)."""
 
     dataset: tuple[str, str]
     generator: tuple[str, str]
@@ -66,12 +66,12 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return a pair of the names before and the names on one side: before (0) or after (1)."""
+        """Return the pair of the earlier study with itself (``at`` 0) or with the later study (``at`` 1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
 def before_and_after(before: str, after: str) -> str:
-    """Return the name if both are the same, otherwise ``before → after``."""
+    """Return the name if ``before`` and ``after`` are equal, otherwise ``before → after``."""
     return before if before == after else f"{before} → {after}"
 
 
@@ -107,9 +107,9 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Return the names to compare in a section of the grid: names in ``pairs``, equal names, or each study's only name.
+    """Return the names to compare in a grid section: those in ``pairs``, equal names, or the only name of each study.
 
-    Raises InputError for a name in ``pairs`` that a study lacks, and if the studies have no names in common.
+    Raises InputError for a name in ``pairs`` that is missing from its study, and if no names can be compared.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
@@ -133,13 +133,13 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 def without_counterpart(
     before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the retrievers that are not in ``retrievers``, each with its side (``before`` or ``after``)."""
+    """Return both studies' retrievers that are missing from ``retrievers``, each with its side (before or after)."""
     sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
     return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
 
 
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
-    """Return the ``pairs`` whose second name is in ``after``; if there are several studies, some may lack it."""
+    """Return the ``pairs`` whose second name exists in the study ``after``; with several studies, some may lack it."""
     return {
         section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
         for section, named in pairs.items()
@@ -147,7 +147,7 @@ def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Return each dataset, generator and scorer to compare. Raises InputError if two scorers define P differently."""
+    """Return every dataset, generator and scorer to compare. Raises InputError if two scorers define P differently."""
     scorers = matched(before, after, "scorers", pairs)
     for first, second in scorers:
         definitions = before.config["scorers"][first], after.config["scorers"][second]
@@ -166,7 +166,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Return the common reference sets' names, most lenient first. Raises InputError if their labels differ."""
+    """Return the reference sets of both studies, most lenient first. Raises InputError if their labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
     labels, labels_after = (
@@ -183,10 +183,10 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair every query's values in every common cell: COLUMNS without SIDES, with retrievers' names as shown.
+    """Pair each query's values before and after in every common cell: COLUMNS without SIDES, with retrievers as shown.
 
-    Quantities are ``p``, ``utility`` and common measures such as ``nDCG@k``. A value is null if the query has none on
-    that side.
+    Quantities are ``p``, ``utility`` and measures that both studies have, such as ``nDCG@k``. A value is null if the
+    query has none in that study.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")

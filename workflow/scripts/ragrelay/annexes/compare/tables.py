@@ -8,12 +8,12 @@ from ragrelay.report.display.numbers import count, number, p_value
 from ragrelay.report.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
-"""Rows in the table of tests per row in the table of queries, which are also in queries.csv and in the figure."""
+"""How many times longer the table of tests may be than that of queries, which the figure and queries.csv also show."""
 PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:
-    """Show paired tests of the change, a row per cell and quantity, at most ``most_rows`` of them."""
+    """Show the paired tests of changes: a row per cell and quantity, and at most ``most_rows`` rows."""
     return table_of(
         compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
@@ -27,9 +27,9 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show each query whose P changed: in how many cells, and the cell with the largest change.
+    """Show each query whose P changed, with the number of cells with a change and the cell with the largest change.
 
-    Unseen references don't count: they depend on the context, so P on them may change even for the same answer.
+    P on unseen references is ignored: these references depend on the context, so P may change even for the same answer.
     """
     seen = pl.col("references").is_in(list(compared.references))
     known = compared.queries.filter(seen, quantity=DECIDES).drop_nulls("difference")

@@ -1,4 +1,4 @@
-"""Compare studies with the first one: read them, test the differences, and write the page with its tables."""
+"""Compare studies with the first one: read them, test the differences, and write the page and its tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -43,9 +43,9 @@ def compare_studies(
 ) -> None:
     """Compare each study in the folders ``after`` with the study in ``before``; write a page and two CSV files.
 
-    ``pairs``: for each grid section, names in ``before`` with names in ``after``; equal names needn't be listed, and
-    if there are several studies, some may lack a name. ``tests`` has a row per cell and quantity, ``queries`` one per
-    query, cell and quantity. Raises InputError if nothing can be compared, and if no study has a name in ``pairs``.
+    ``pairs`` maps, for each grid section, names in ``before`` to names in ``after``. Equal names can be omitted, and
+    with several studies, some may lack a name. ``tests`` gets a row per cell and quantity, ``queries`` a row per query,
+    cell and quantity. Raises InputError if nothing can be compared, or if a name in ``pairs`` is in no study.
     """
     first, *others = map(open_study, (before, *after))
     if several := len(others) > 1:

@@ -1,4 +1,4 @@
-"""The annex for exports to other programs."""
+"""The annex that exports results in other programs' formats."""
 
 from ragrelay.base.annex import Annex
 

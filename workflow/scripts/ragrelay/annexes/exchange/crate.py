@@ -27,10 +27,10 @@ TERMS = "Texts from the collection and from models are subject to their terms."
 def describe_results(
     results: Results, study: str, paths: Iterable[Path], questions: Iterable[Mapping[str, str]] = ()
 ) -> None:
-    """Write ``ro-crate-metadata.json``, which describes ``paths``, into the results' folder.
+    """Write ``ro-crate-metadata.json``, which describes the files ``paths``, to the results folder.
 
-    ``questions``: the tables of the study's questions to a model, with the keys file (a pattern), rule and about.
-    Raises InputError for an unfinished study.
+    ``questions``: the tables computed from a model's replies, each with a path pattern, rule and description. Raises
+    InputError for an unfinished study.
     """
     declared = [
         *files.result_files(),

@@ -42,12 +42,12 @@ def export_answers(
     about: Mapping[str, str],
     passages: Mapping[str, str | Path] | None = None,
 ) -> None:
-    """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
+    """Write the answers of every cell (retriever, ordering, k, seed), with the contexts in ``prompts``.
 
-    ``queries``: qid, query; ``texts``: passages' texts by docno; ``outputs``: `trec_rag` and `pyterrier`, one file per
-    cell; ``whole``: `jsonl` and `parquet`, one file for all cells; ``about``: `team_id` and `run_desc` for TREC RAG's
-    records; ``passages``: context files, keyed by retriever, for retrievers whose texts a processor changed. Missing
-    answers (null) have no record.
+    ``queries``: qid, query; ``texts``: passages' texts by docno; ``outputs``: paths for `trec_rag` and `pyterrier`, one
+    file per cell; ``whole``: paths for `jsonl` and `parquet`, one file for all cells; ``about``: `team_id` and
+    `run_desc` for TREC RAG's records; ``passages``: context files, keyed by retriever, for retrievers whose texts a
+    processor changed. Missing answers (null) are not exported.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
     contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
@@ -90,7 +90,7 @@ def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], text_of: Callable[[s
 
 
 def write_json_lines(records: Iterable[Mapping[str, object]], path: str | Path) -> None:
-    """Write ``records`` as JSON lines, atomically."""
+    """Write ``records`` as JSON lines; the file is replaced only once it is complete."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_lines(records))
 

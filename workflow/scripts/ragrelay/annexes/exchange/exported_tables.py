@@ -1,4 +1,4 @@
-"""Export a study's tables as Parquet files, each with all sections, and a data card on them."""
+"""Export a study's tables as Parquet files that cover all sections, with a data card that describes them."""
 
 from collections.abc import Mapping
 from pathlib import Path

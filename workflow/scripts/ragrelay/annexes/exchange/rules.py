@@ -1,4 +1,4 @@
-"""Give rules what they need for exports."""
+"""Provide the rules for exports with outputs and params."""
 
 import functools
 import itertools
@@ -17,18 +17,18 @@ EXPORTED = {
     "jsonl": files.exported_jsonl,
     "parquet": files.exported_parquet,
 }
-"""A generator's answers in other programs' formats."""
+"""The files with a generator's answers in other programs' formats, keyed by format."""
 
 
 class Exports:
-    """Outputs and params of the rules that export."""
+    """Outputs and params of the rules that export results."""
 
     def __init__(self, study: StudyOfRules, reported: Reported) -> None:
         self.study, self.reported = study, reported
 
     @functools.cached_property
     def tables(self) -> list[StudyFile]:
-        """The analysis tables as Parquet, and their data card."""
+        """The exported analysis tables (Parquet)."""
         names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
         return [files.exported_table.at(name=name) for name in names]
 
@@ -40,14 +40,14 @@ class Exports:
 
     @property
     def registries(self) -> list[str]:
-        """The modules that list the annexes' files and tables, which exports describe."""
+        """The modules that register the annexes' files and tables, which the export describes."""
         return [module for annex in annexes() for module in annex.registries]
 
     def patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
-        """Return the patterns of a job's files."""
+        """Return the path patterns of the answer files that a job exports."""
         passages = self.study.generation.passages(wildcards.generator)
         return {"prompts": study_files.prompts, "answers": study_files.answers, "passages": passages, **EXPORTED}
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the keys in TREC RAG's records that describe a generator's run."""
+        """Return the keys that describe a generator's run in TREC RAG's records, with their values."""
         return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}

@@ -1,4 +1,4 @@
-"""Export the scores of a generator's answers as AutoJudge records, which scorers of kind file read."""
+"""Export the scores of a generator's answers as AutoJudge records, which a scorer of kind `file` can read."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +12,11 @@ from ragrelay.scoring.score_files import run_name
 
 
 def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
-    """Write every score (``scores``: tables by scorer and retriever) as a record, with the keys in AutoJudge's order.
+    """Write each score in the tables ``scores`` (by scorer and retriever) as a record with AutoJudge's order of keys.
 
-    ``run_id`` is score_files.run_name, and ``measure`` the scorer's and the reference set's names, joined by a dot.
-    Scores of zero-shot answers against unseen references are left out, because there is one per context.
+    ``run_id`` comes from score_files.run_name; ``measure`` is the scorer's name and the reference set's, joined by a
+    dot. Zero-shot answers' scores against unseen references are left out, because each answer has one such score per
+    context.
     """
     write_json_lines(_records(scores, generator), output)
 

@@ -1,4 +1,4 @@
-"""Read from the store the answers to prompts with changed contexts."""
+"""Read the answers to prompts with changed contexts from the answer store."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,11 +30,11 @@ def view_changed_answers(
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; also count missing answers.
+    """Look up the answers to ``prompts``: COLUMNS, sorted by prompt, then seed. Also return counts of missing answers.
 
-    ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window are counted
-    and have no rows, even where a cell shortens such contexts: otherwise the context would be changed twice. Raises
-    InputError for any other answer that the store lacks.
+    ``prompts`` has prompts.COLUMNS; for ``thinking`` and ``receipts``, see answer_files.view_answers. With
+    ``leaves_out``, prompts longer than the generator's window are only counted, because shortening a context would
+    change it a second time. Raises InputError for any other answer missing from the store.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")

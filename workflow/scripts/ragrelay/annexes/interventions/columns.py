@@ -1,4 +1,4 @@
-"""Columns that several tables of interventions share."""
+"""Columns shared by several tables on interventions."""
 
 from ragrelay.annexes.interventions.intervention import OF_ARMS
 from ragrelay.base.vocabulary.columns import QID, integer, text
@@ -11,5 +11,5 @@ CHANGE = {
     "place": integer("position of the changed passage in the prompt, counted from 1; 0 for the unchanged context"),
     "arm": text("version of the context: " + "; ".join(f"`{arm}`, {about}" for arm, about in OF_ARMS.items())),
 }
-"""Columns that name a changed context."""
+"""Columns that identify a changed context."""
 KEY = list(CHANGE)

@@ -1,4 +1,4 @@
-"""Change contexts: draw the passages to insert, and build each intervention's contexts."""
+"""Change contexts: draw the passages to insert, and build the changed contexts of each intervention."""
 
 import random
 from collections import Counter
@@ -32,7 +32,7 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}
 ALIKE = 0.2
-"""Two passages have similar lengths if their word counts differ by at most this share of the relevant passage's."""
+"""Two passages have similar lengths if they differ in words by at most this share of the relevant passage's words."""
 FEWER, NO_RELEVANT, NO_OTHER = (
     "with fewer than k passages",
     "without a relevant passage that the context lacks",
@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 class Drawing:
-    """A query's passages that an intervention may insert: judged, with a text, and no near copies of a context's."""
+    """Passages that an intervention may insert for a query: judged, not empty, and no near copies of the context."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
@@ -62,10 +62,11 @@ class Drawing:
         lowest: int,
         draws: int,
     ) -> list[Exchange] | str:
-        """Return at most ``draws`` pairs, or the reason why there are none.
+        """Return at most ``draws`` pairs of a relevant and a non-relevant passage, or the reason why there are none.
 
-        Relevant passages come in a seeded order, starting with those that no ``deeper`` context of the intervention
-        has, so that all its k share them. Each is paired with a non-relevant passage of similar length.
+        Relevant passages are drawn in a seeded order. Passages missing from all ``deeper`` contexts of the intervention
+        come first, so that every k can use the same pairs. Each is paired with a non-relevant passage of similar
+        length.
         """
         below = {passage.docno for passage in deeper}
         order = list(self.judged)  # shuffled as a whole, so that a passage missing at one k doesn't move any other
@@ -108,10 +109,11 @@ def change_contexts(
     near_copy: float | None,
     own_passages: bool = True,
 ) -> Changed:
-    """Return one retriever's changed contexts. ``definitions``: its interventions, keyed by name.
+    """Change one retriever's contexts; ``definitions`` are the interventions on this retriever, keyed by name.
 
     ``contexts``: retrieval.contexts.COLUMNS; ``lowest``: a relevant passage's lowest grade. A row's ``value`` is
-    ``measure`` at the changed context's k. Without ``own_passages``, no passage with its query's id is inserted.
+    ``measure`` at the changed context's k. Without ``own_passages``, a passage that has its query's id is never
+    inserted.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
     ranked = _by_query(contexts.sort("rank"))

@@ -1,6 +1,6 @@
-"""Estimate one relevant passage's effect: over queries, by position, and per unit of the measure.
+"""Estimate the effect of one relevant passage: its mean over queries, by position, and per unit of the measure.
 
-Tests and verdicts are those for mean differences (analysis.equivalence); slopes have Fieller's interval, like relay's.
+Mean effects are tested like other mean differences (analysis.equivalence); slopes have Fieller's interval, as in relay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,7 +107,7 @@ OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
 """Below this, the sum of squares of relevance, after removing query and place means, is a rounding error."""
 SINGULAR = 1e-9
-"""Eigenvalues below this share of the largest are rounding errors, as places minus the queries' means sum to 0."""
+"""Eigenvalues below this share of the largest one are rounding errors: places, centred by query, sum to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
@@ -123,10 +123,10 @@ def intervention_effects(
     margin: float,
     clusters: Clusters | None,
 ) -> pl.DataFrame:
-    """Return EFFECTS, with rows in the order of ``definitions``, their retrievers, reference sets and k.
+    """Return the effect of each intervention: columns EFFECTS, by intervention, retriever, reference set and k.
 
-    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay``:
-    relay.csv; ``grades``: the reference sets in order, without the unseen sets.
+    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay`` is the
+    table relay.csv; ``grades`` are the reference sets in order, without the unseen sets.
     """
     sets = [name for grade in grades for name in (grade, grade + UNSEEN)]
     rows: list[dict[str, Any]] = []
@@ -154,7 +154,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Return PASSAGES: the effect of each removed or repeated passage. Arguments are as in intervention_effects."""
+    """Return the effect of each removed or repeated passage: columns PASSAGES. Arguments: see intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)
@@ -177,10 +177,10 @@ def passage_effects(
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
-    """Return qid, effect, moved and n_changes for each query in ``effects`` (Intervention.effects), sorted.
+    """Average ``effects`` (from Intervention.effects) by query: qid, effect, moved and n_changes, sorted by qid.
 
-    Within a query, all places and draws have equal weight. If passages have a side, relevant passages are compared with
-    non-relevant passages at equal places, in queries that have both (see _compared).
+    Within a query, all positions and draws have equal weight. If each effect belongs to a relevant or a non-relevant
+    passage (column ``side``), the two are compared at equal positions, in queries that have both.
     """
     # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
@@ -313,7 +313,7 @@ def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object
 
 
 def stays(effects: Array, cluster: Indexes | None) -> bool:
-    """Return whether the interval for the mean of ``effects`` (n,) survives one more query (see slope_stands)."""
+    """Return whether the conclusion on the mean of ``effects`` (n,) would survive one more query (see slope_stands)."""
     (low,), (high,) = mean_tests.cautious(effects, cluster).interval()
     (less,), _ = with_one_more(effects, effects.mean() - AGAINST, cluster).interval()
     _, (more,) = with_one_more(effects, effects.mean() + AGAINST, cluster).interval()

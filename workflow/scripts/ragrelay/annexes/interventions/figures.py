@@ -23,7 +23,7 @@ def draw_interventions(study: EffectStudy, folder: Path) -> None:
 
 
 def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
-    """Draw effects with intervals by position: a line per k, with panels by intervention and retriever.
+    """Draw effects with intervals by position: a line per k, and a panel per intervention and retriever.
 
     A context with a single passage has a single position, which shows its overall effect.
     """

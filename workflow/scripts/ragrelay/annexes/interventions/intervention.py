@@ -21,7 +21,7 @@ ROW = ["qid", "draw", "place"]
 
 
 class JudgedPassage(NamedTuple):
-    """A query's passage, whose ``label`` is None if it is unjudged."""
+    """A query's passage with its label from the judgements; ``label`` is None for an unjudged passage."""
 
     docno: str
     text: str
@@ -29,7 +29,7 @@ class JudgedPassage(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """A relevant and a non-relevant passage that the context lacks."""
+    """A relevant and a non-relevant passage to insert; the context contains neither."""
 
     relevant: JudgedPassage
     other: JudgedPassage
@@ -40,9 +40,9 @@ class Given(NamedTuple):
 
     Args:
         context: The context's k passages, best rank first.
-        order: Their ranks from 0, in prompt order.
+        order: The passages' ranks, counted from 0, in prompt order.
         pairs: Passages to insert, one pair per draw.
-        bounds: A relevant passage's lowest label, and a non-relevant passage's highest label.
+        bounds: The lowest label of a relevant passage, and the highest label of a non-relevant one.
     """
 
     context: Sequence[JudgedPassage]
@@ -57,7 +57,7 @@ class Given(NamedTuple):
             label: The passage's label, or None if it is unjudged.
 
         Returns:
-            `RELEVANT`, `OTHER`, or `BETWEEN` for an unjudged passage and for labels between the bounds.
+            `RELEVANT`, `OTHER` (non-relevant) or `BETWEEN`, for unjudged passages and labels between the bounds.
         """
         lowest, highest = self.bounds
         if label is None:
@@ -69,11 +69,11 @@ class Change(NamedTuple):
     """A changed context, for which an answer is generated.
 
     Args:
-        draw: Number of the inserted pair, from 0.
-        place: The change's position in the prompt, from 1; 0 for the unchanged context.
-        arm: The kind of passage that is inserted, left out or repeated.
-        docno: That passage's id; None for the unchanged context.
-        label: Its label; None if it is unjudged.
+        draw: Number of the inserted pair of passages, counted from 0.
+        place: Position of the change in the prompt, counted from 1; 0 for the unchanged context.
+        arm: Whether the inserted, omitted or repeated passage is relevant, not relevant or neither; or `unchanged`.
+        docno: Id of the inserted, omitted or repeated passage; None for the unchanged context.
+        label: Label of that passage; None if it is unjudged.
         ranked: The context's passage ids, best rank first.
         docnos: The same ids in prompt order.
     """
@@ -93,15 +93,15 @@ class Intervention(Kind):
     """
 
     population: ClassVar[str]
-    """The queries that its effect describes, as a continuation of `queries `; ``{k}`` is filled in."""
+    """The queries whose effect is estimated, worded to follow `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
-    """A sentence on its effect, with ``{effect}`` for the value."""
+    """A sentence that states the intervention's effect, with ``{effect}`` for the value."""
     about: ClassVar[str] = ""
-    """What a single passage's effect is, in words."""
+    """What the effect of a single passage means, in words."""
     needs_pairs: ClassVar[bool] = False
-    """Whether it inserts passages that the context lacks."""
+    """Whether the intervention inserts pairs of passages that aren't in the context."""
     measured: ClassVar[bool] = True
-    """Whether changed contexts have retrieval measures."""
+    """Whether retrieval measures can be computed for the changed contexts."""
 
     retrievers: Annotated[Unique[Name], Field(min_length=1)] = Field(
         description="Names of the retrievers in `grid.retrievers` whose contexts are changed."
@@ -119,7 +119,7 @@ class Intervention(Kind):
         """Check retrievers, k, ordering and ``max_label`` against the study.
 
         Args:
-            place: How messages begin, as in ``Kind.check``.
+            place: The beginning of error messages, which names the config key.
             study: The study that uses the intervention.
 
         Raises:
@@ -153,19 +153,19 @@ class Intervention(Kind):
                 )
 
     def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:
-        """List the values of k that it uses.
+        """List the values of k that the intervention uses.
 
         Args:
             ks: The grid's k.
             orderings: The grid's orderings.
 
         Returns:
-            Each k that fits its ordering, in increasing order.
+            Each k that fits the intervention's ordering, in increasing order.
         """
         return [k for k in sorted(self.k or ks) if fits(self.laid_out(orderings), k)]
 
     def laid_out(self, orderings: Sequence[str]) -> str:
-        """Choose the ordering that it uses.
+        """Choose the ordering of passages in the changed prompts.
 
         Args:
             orderings: The grid's orderings; the first is the default.
@@ -176,13 +176,13 @@ class Intervention(Kind):
         return self.ordering or orderings[0]
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Change a query's context.
+        """Build all changed versions of a query's context.
 
         Args:
             given: The query's context and the passages to insert.
 
         Returns:
-            The changed contexts, or the reason why there are none, as a continuation of `queries `.
+            The changed contexts, or the reason why there are none, worded to follow `queries `.
         """
         raise NotImplementedError
 
@@ -194,14 +194,14 @@ class Intervention(Kind):
                 measure).
 
         Returns:
-            Columns qid, draw, place, side, effect, moved. Effects are in units of P; ``moved`` is that difference
-            in the retrieval measure. ``side`` is the passage's arm; null where an effect compares both arms.
+            Columns qid, draw, place, side, effect, moved. Effects are differences in P, and ``moved`` is the difference
+            in the retrieval measure. ``side`` is the passage's arm; null if an effect compares both arms.
         """
         raise NotImplementedError
 
 
 class OfOwnPassages(Intervention):
-    """Base class for interventions that change each passage in a context in turn, and compare relevant with others."""
+    """Base class for interventions that change each passage of a context in turn, and compare by relevance."""
 
     population = "with a relevant and a non-relevant passage in the top {k}"
 
@@ -242,7 +242,7 @@ class OfOwnPassages(Intervention):
         )
 
     sign: ClassVar[int]
-    """1 for the effect of making the change, -1 for the effect of having the passage."""
+    """1 if the effect is that of making the change, -1 if it is that of having the passage."""
 
 
 def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
 
 
 def order_of(k: int, ordering: str, qid: str) -> list[int]:
-    """Return ranks from 0 in prompt order."""
+    """Return the ranks of a context's passages, counted from 0, in prompt order."""
     return list(ordered(list(range(k)), ordering, key=qid))
 
 

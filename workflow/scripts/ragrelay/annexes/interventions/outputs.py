@@ -32,4 +32,4 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The figure and tables on interventions, in the order in which the page shows them."""

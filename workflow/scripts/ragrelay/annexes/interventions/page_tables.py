@@ -1,4 +1,4 @@
-"""Make the page's table of effects."""
+"""Build the page's table of the effects of interventions."""
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from ragrelay.report.display.numbers import count, p_value
 from ragrelay.report.display.tables import LATER, REMARK, Row, Table, between, depth, name, numeric, table_of, textual
 
 PER = 0.1
-"""Slopes are shown per this difference in the measure."""
+"""The page states slopes as the change in P per this increase in the measure."""
 
 
 def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:

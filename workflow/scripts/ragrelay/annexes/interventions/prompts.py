@@ -14,10 +14,10 @@ COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() 
 def build_changed_prompts(
     queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
 ) -> pl.DataFrame:
-    """Return COLUMNS for each row of ``changed`` (contexts.COLUMNS), by query, then in the given order.
+    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): COLUMNS, by query, otherwise in the given order.
 
-    ``contexts``, ``texts``: texts (qid, docno, text) of the retriever's passages, and of the inserted passages. A
-    context that a cell in the grid also has gets that cell's prompt_id.
+    ``contexts`` has the texts of the retriever's passages, ``texts`` those of the inserted passages (qid, docno, text).
+    A context that also occurs in a cell of the grid gets that cell's prompt_id.
     """
     text_of = {(qid, docno): text for frame in (contexts, texts)
                for qid, docno, text in frame.select("qid", "docno", "text").iter_rows()}  # fmt: skip

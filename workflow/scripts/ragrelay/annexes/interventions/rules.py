@@ -1,4 +1,4 @@
-"""Give rules what they need for interventions: definitions, and their jobs' inputs and params."""
+"""Provide the rules for interventions with data: definitions, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ragrelay.generation.requests import TRUNCATE
 
 
 class Interventions:
-    """What the rules for interventions need of a study."""
+    """A study's data for the rules about interventions."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -27,7 +27,7 @@ class Interventions:
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A mapping for each such retriever, to fill in paths."""
+        """A key for each retriever whose contexts are changed, to fill in path patterns."""
         return [{"retriever": name} for name in self.retrievers]
 
     def of_retriever(self, retriever: str) -> dict[str, dict[str, object]]:
@@ -35,22 +35,22 @@ class Interventions:
         return {name: one for name, one in self.definitions.items() if retriever in one["retrievers"]}
 
     def modules_of(self, retriever: str) -> list[str]:
-        """Return the modules of the kinds of a retriever's interventions."""
+        """Return the modules that define the kinds of interventions on a retriever's contexts."""
         return sorted({INTERVENTION_KINDS.module(one) for one in self.of_retriever(retriever).values()})
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules of the kinds of all interventions."""
+        """The modules that define the kinds of all the study's interventions."""
         return sorted({INTERVENTION_KINDS.module(one) for one in self.definitions.values()})
 
     @functools.cached_property
     def jobs(self) -> list[Key]:
-        """Every dataset with every retriever whose contexts are changed."""
+        """A key for every combination of a dataset and a retriever whose contexts are changed."""
         return [{"dataset": dataset, **each} for dataset in self.study.grid.datasets for each in self.each_retriever]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset, generator with an engine, and scorer without a judge; empty without interventions."""
+        """Combinations of dataset, generator with an engine and scorer without a judge; empty without interventions."""
         study = self.study
         return [
             {"dataset": dataset, "generator": generator, "scorer": scorer}
@@ -61,22 +61,22 @@ class Interventions:
         ]
 
     def leaves_out(self, generator: str) -> bool:
-        """Return whether changed contexts over a generator's window are left out instead of being an error."""
+        """Return whether changed contexts that exceed the generator's window are left out rather than an error."""
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property
     def of_grid(self) -> dict[str, object]:
-        """The grid's keys that changed contexts depend on."""
+        """The keys of the grid that determine the changed contexts, with their values."""
         grid = self.study.grid
         return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}
 
     def of_retrievers(self, pattern: StudyFile) -> OfJob:
-        """Return a function from wildcards to the files of ``pattern`` of all such retrievers."""
+        """Return a function of wildcards that gives the file of each retriever whose contexts are changed."""
         paths = pattern.each(self.each_retriever)
         return lambda wildcards: paths
 
     def passage_effects(self, section: Mapping[str, str]) -> list[StudyFile]:
-        """Return the table with the effects of a section's single passages; empty if no intervention has these."""
+        """Return the table of a section's single-passage effects; empty if no intervention computes such effects."""
         kinds = [INTERVENTION_KINDS.of(one) for one in self.definitions.values()]
         own = any(not kind.needs_pairs for kind in kinds) and dict(section) in self.sections
         return [made_by("analyse_interventions")["passage_effects"].at(**section)] if own else []
@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return what the rules need for interventions in ``study``."""
+    """Return the data on interventions that the rules need for ``study``."""
     return Interventions(study)

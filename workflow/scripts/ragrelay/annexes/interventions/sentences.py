@@ -35,7 +35,7 @@ OF_PLACES = {
     word: WORDS.get(word, word).replace("better", "larger").replace("worse", "smaller")
     for word in (*SAY_BETTER, *SAY_WORSE, NOT_WORSE, NOT_BETTER)
 }
-"""Verdicts on one effect minus another."""
+"""The wording of verdicts on the difference between two effects."""
 BY_CAUSE = "the causal effect"
 BY_PASSAGES = "the effect of the context’s own passages (which may differ in more than relevance)"
 SWAPPED = (
@@ -55,12 +55,12 @@ OWN = (
     ("Too few queries to tell whether a relevant passage helps the answer more than a non-relevant one at the same "
      "position", TOO_FEW),
 )  # fmt: skip
-"""The conclusions for an inserted passage, and for a context's own passage: better, worse, no difference, undecided,
-too few queries. Each has a sentence, and a short form for further values of k."""
+"""The page's conclusions about an inserted passage, then about a passage of the context: better, worse, no difference,
+undecided, too few queries. Each has a sentence, and a short form for further values of k."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude from the first intervention and retriever, at every k, averaged over positions."""
+    """Conclude how a relevant passage affects answers, from the first intervention and retriever, at every k."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:
@@ -84,7 +84,7 @@ def _place(verdict: str) -> int:
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
-    """Report each intervention's effect by retriever and k with its population, then by position, then as a slope."""
+    """State each intervention's effect, and on which queries, by retriever and k; then by position; then as a slope."""
     sentences, references = list[str](), study.references or ""
     shown = study.effects.filter(references=references)
     for (name, retriever), rows in shown.partition_by(

@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class InterventionKeys(Settings):
-    """The key for interventions on contexts."""
+    """The key that defines interventions on contexts."""
 
     interventions: dict[Name, Annotated[dict[Any, Any], INTERVENTION_KINDS]] | None = Field(
         None,

@@ -11,13 +11,13 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class EffectStudy(ShownTables):
-    """The effects of a study's interventions in one section."""
+    """The effects of a study's interventions in one section of the page."""
 
     COLUMNS: ClassVar = {"intervention_effects": COLUMNS}
 
     @property
     def asked(self) -> Mapping[str, Mapping[str, Any]]:
-        """Kind, retrievers and k, keyed by intervention."""
+        """Each intervention's kind, retrievers and k, keyed by its name."""
         return self.params or {}
 
     @property
@@ -26,11 +26,11 @@ class EffectStudy(ShownTables):
 
     @property
     def overall(self) -> pl.DataFrame:
-        """Return the rows for all positions together."""
+        """Return the rows with mean effects over all positions."""
         return self.effects.filter(part=OVERALL)
 
     @property
     def references(self) -> str | None:
-        """Return the reference set that the first sentences use: the first that isn't unseen."""
+        """Return the first reference set that isn't unseen, which the page's first sentences use."""
         seen = self.effects.filter(~pl.col("references").str.ends_with(UNSEEN))["references"]
         return seen[0] if len(seen) else None

@@ -1,1 +1,1 @@
-"""Label passages by several notions of relevance, and compare the labels with answer quality."""
+"""Label passages for relevance from several sources, and compare the labels with answer quality."""

@@ -1,4 +1,4 @@
-"""Measure how well each annotation source agrees with human labels, on passages that have both."""
+"""Measure how well each annotation source agrees with human labels, on passages that have labels from both."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -63,18 +63,18 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """How a source's labels are to be read."""
+    """How to interpret a source's labels."""
 
     relevant: float
     """The lowest label that means relevant."""
     graded: bool
-    """Whether labels are grades."""
+    """Whether the labels are grades, which may be above 1."""
     judge: bool
-    """Whether its labels stand in for human labels."""
+    """Whether the source's labels replace human labels."""
 
 
 class Paired(NamedTuple):
-    """Both labels for pairs with a human and a source label, (pairs,); ``query``: the query's index from 0."""
+    """The human and the source label of each pair with both, (pairs,); ``query`` is the query's index from 0."""
 
     query: Array
     people: Array
@@ -90,9 +90,9 @@ def agreement_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare the labels of every source except ``people`` with the human labels: columns TABLE and CONFUSION.
 
-    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``known``: for sources whose labels partly stand for
-    missing labels, the pairs (qid, docno) with real labels. Intervals are over queries, or over retrievers for
-    ``tau_means``. Rows without a value or an interval have a ``reason``.
+    ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA. ``known``: the pairs (qid, docno) with
+    real labels, for sources in which some labels only replace missing ones. Intervals treat queries as the sample, or
+    retrievers for ``tau_means``. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []
@@ -185,10 +185,10 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 
 
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
-    """Compute Kendall's tau-b between retrievers' means from two tables (queries, retrievers), and its interval.
+    """Compute Kendall's tau-b, with interval, between the retrievers' means in two tables (queries, retrievers).
 
-    The interval is for tau at these queries, over retrievers like these (analysis.orders): the units are retrievers,
-    each with its two means. Resampling queries would add their noise to the means a second time, and ignore that the
+    The interval describes tau for these queries and similar retrievers (analysis.orders): its units are retrievers,
+    each with two means. Resampling queries would add sampling noise to the means a second time, and ignore that the
     retrievers are a sample.
     """
     x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))

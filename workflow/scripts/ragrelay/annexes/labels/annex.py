@@ -1,4 +1,4 @@
-"""The annex for relevance labels from several sources."""
+"""The annex for relevance labels from several annotation sources."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
@@ -12,7 +12,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Labels(Annex):
-    """Label passages by people, judges and eRAG, and correlate the labels with answers (target `erag`)."""
+    """Label passages with people, judges and eRAG, and correlate labels with answer quality (target `erag`)."""
 
     order = 2
     doors = ("erag",)

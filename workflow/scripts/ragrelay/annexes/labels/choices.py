@@ -1,4 +1,4 @@
-"""Test whether contexts chosen by a source's labels give better answers than contexts chosen at random."""
+"""Test whether contexts chosen by an annotation source's labels give better answers than random ones."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ CHOICE = ["source", "measure", "k", "references"]
 # A family of tests covers all datasets and sources.
 FAMILY = ("generator", "measure", "k", "references", "retrievers", "quantity")
 DECIDES = "p"
-"""The quantity that has verdicts."""
+"""The only quantity that has verdicts."""
 # Values whose difference is smaller differ only by rounding, so they count as equal.
 EQUAL = 1e-9
 TABLE = {
@@ -76,13 +76,13 @@ CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Compare P and utility between the context that each source's labels choose and a random context: columns SCHEMA.
+    """Compare P and utility of the context chosen by each source's labels with those of a random one: columns SCHEMA.
 
-    ``values``, ``utility``, ``kinds`` and ``constant`` are as in within_queries.label_within. Among the contexts that
-    the retrievers give a query (descending order, one k), a source chooses the context with the highest measure from
-    its labels; tied contexts are averaged. Labels that are ``constant`` within a query, such as zero-shot P_0, are
-    indifferent between contexts: their mean is the null that other sources must beat. The difference is tested over
-    queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    ``values``, ``utility``, ``kinds`` and ``constant`` are as in within_queries.label_within. Among a query's contexts
+    from all retrievers (descending order, one k), a source chooses the one with the highest measure, computed from the
+    source's labels; tied contexts are averaged. Sources whose labels are ``constant`` within a query, such as zero-shot
+    P_0, choose no context: the mean over all contexts is the null that other sources must beat. The difference is
+    tested over queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]
@@ -107,7 +107,7 @@ def label_choices(
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family, family_size, p_holm and p_bh to the ``label_choices`` of all datasets."""
+    """Add family, family_size, p_holm and p_bh to a table with the rows of label_choices for all datasets."""
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
 
 

@@ -1,4 +1,4 @@
-"""Correlate measures from each source's labels with end-to-end performance over queries, as in the paper's Table 1."""
+"""Correlate measures from each source's labels with answer quality over queries, as in Salemi and Zamani's Table 1."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,12 +49,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Correlate measures from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
+    """Correlate measures computed from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
 
-    ``values``: columns of values.SCHEMA; ``utility``: the utility table. A cell is source x measure x retriever x k x
-    references x quantity (``p`` or ``utility``), in descending order. Queries are paired by qid. Those whose quantity
-    is null are left out and counted (n_null), and so are those without the measure (n_unmeasured). n_short of the n
-    queries have fewer than k passages. Intervals and p-values are computed as in correlation.transmission.
+    ``values`` has columns values.SCHEMA; ``utility`` is the utility table. A cell is a combination of source, measure,
+    retriever, k, references and quantity (``p`` or ``utility``), in descending order. Queries without the quantity
+    (counted in n_null) or the measure (n_unmeasured) are left out; n_short of the n queries have fewer than k passages.
+    Intervals and p-values are computed as in correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

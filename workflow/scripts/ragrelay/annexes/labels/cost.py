@@ -1,4 +1,4 @@
-"""Compare the cost of eRAG labels with that of end-to-end answers, from the store's records (the paper's Table 2)."""
+"""Compare the cost of eRAG labels with that of end-to-end answers, from the answer store (eRAG paper's Table 2)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,9 +52,9 @@ def cost_by_k(
 ) -> pl.DataFrame:
     """Compare the cost of answers and of labels for each k in ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
-    ``singles``: rank, prompt_id and seed of the answers to single passages, with the lowest rank of each in any
-    ranking. A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. The ratio is null
-    if a length is unknown.
+    ``singles``: prompt_id and seed of the answers to single passages, with the best rank of each passage in any
+    ranking. A call shared by several rankings counts once. ``speed`` comes from past_jobs.speed_of for this store. The
+    ratio of the costs is null if an answer's length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -80,11 +80,11 @@ def cost_by_k(
 
 
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Compute the cost of answers from ``keys``, which maps EACH and END_TO_END to k, prompt_id, seed: columns SCHEMA.
+    """Compute the cost of the answers in ``keys`` (k, prompt_id, seed), keyed by EACH and END_TO_END: columns SCHEMA.
 
-    There is a row per name and k and, if there are several k, a row for all of them (k null). Answers that retrievers
-    or seeds share count once. Tokens and device_seconds: see analysis.cost.answer_cost. Memory comes from the metadata
-    of the store's parts (generation.job.memory).
+    There is a row for each key of ``keys`` and k and, if there are several k, a row for all of them (k null). Answers
+    shared by retrievers or seeds count once. For tokens and device_seconds, see analysis.cost.answer_cost. Memory comes
+    from the metadata of the store's files (generation.job.memory).
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for name, answers in keys.items():

@@ -9,7 +9,7 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 
 
 def label_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash the grid's labels, named ``labels <source>, <scorer>, <generator>``.
+    """Count and hash the labels of the grid's sources; each entry is named ``labels <source>, <scorer>, <generator>``.
 
     Raises InputError for a damaged file.
     """

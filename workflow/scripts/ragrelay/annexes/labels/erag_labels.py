@@ -1,4 +1,4 @@
-"""Compute eRAG labels: a passage's label is the score of the answer from it alone.
+"""Compute eRAG labels: a passage's label is the score of the answer generated from this passage alone.
 
 Salemi and Zamani, SIGIR 2024, equation 1.
 """
@@ -21,7 +21,7 @@ from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 ROUNDING = 1e-3
-"""How far above 1 a score computed with 16-bit numbers may be."""
+"""How far a score computed with 16-bit numbers may exceed 1 because of rounding."""
 COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
@@ -51,13 +51,13 @@ def label_passages(
     contexts: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Label all passages that have single answers: columns SCHEMA, sorted by references, qid, docno.
+    """Label all passages from which an answer was generated: columns SCHEMA, sorted by references, qid, docno.
 
-    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` are
-    as in retriever_table.score_answers. Like P, a label is the answer's mean score over seeds with the reference set:
-    the label of a k = 1 context is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since
-    an answer may copy them; if that leaves no reference, the passage has no label there. Scores below 0, which some
-    measures have, count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
+    ``answers``: a table of answers to single passages; ``references``, ``grades``, ``scorer``, ``contexts`` and
+    ``near_copy`` are as in retriever_table.score_answers. Like P, a label is the answer's mean score over seeds with a
+    reference set, so at k = 1 a context's P is its passage's label. ``<grade>-unseen`` leaves out the passage itself
+    and its near copies, because the answer may copy them; if no reference remains, the passage has no label for that
+    set. Negative scores count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
     """
     columns = [*PASSAGE, "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

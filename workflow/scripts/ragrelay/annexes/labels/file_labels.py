@@ -14,21 +14,21 @@ from ragrelay.collection.base import QRELS, QRELS_COLUMNS
 from ragrelay.collection.local import read_qrels
 
 BEYOND = 10**6
-"""Labels must be below this, as in TREC files: at most six digits (collection.local.LABEL)."""
+"""Labels must be below this limit: at most six digits, as in TREC files (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
-"""The data that the file should contain, each with the name for its count of missing items."""
+"""What the file should label, each with the name of the count of unlabelled ones."""
 COLUMNS = {"references": text("always empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
 
 def label_by_file(
     path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages that it doesn't label.
+    """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages without a label.
 
-    ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages down to
-    rank ``depth`` need labels. Raises InputError as read_labels does, and if the file labels none of the queries or
-    passages.
+    ``queries``: the file of the dataset's queries (qid); ``contexts``: files of rankings (qid, rank, docno), in which
+    passages down to rank ``depth`` need labels. Raises the errors of read_labels, and InputError if the file labels
+    none of the queries or passages.
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")
@@ -47,7 +47,7 @@ def label_by_file(
 
 
 def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
-    """Read qid and docno of the passages down to rank ``depth`` from files of rankings, each pair once."""
+    """Read the distinct pairs of qid and docno with rank at most ``depth`` from files of rankings."""
     frames = [
         pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
     ]
@@ -57,8 +57,8 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 def read_labels(path: Path) -> pl.DataFrame:
     """Read columns qid, docno, label from a Parquet file (by its suffix) or a file in TREC's format.
 
-    Raises InputError as read_qrels does. For a Parquet file, also if a column is missing, an id is neither text nor an
-    integer, a label is null or not an integer, or a pair is duplicated.
+    Raises the errors of read_qrels; for a Parquet file, also InputError if a column is missing, an id is neither text
+    nor an integer, a label is null or not an integer, or a pair is duplicated.
     """
     if path.suffix != ".parquet":
         return read_qrels(path)

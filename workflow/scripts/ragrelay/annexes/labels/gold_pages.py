@@ -1,4 +1,4 @@
-"""Label passages by their pages, from a file that names the pages of each query's answer.
+"""Label passages by the page that they come from, with a file that names the pages behind each query's answer.
 
 KILT (Petroni et al., NAACL 2021) names pages by title. As in Salemi and Zamani (SIGIR 2024), all passages of a gold
 page count as relevant.
@@ -32,7 +32,7 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""The data that the file should contain, each with the name for its count of missing items."""
+"""What the file should provide, each with the name of the count of queries without it."""
 
 
 def label_by_pages(
@@ -40,7 +40,7 @@ def label_by_pages(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Label the ``passages`` (qid, docno) of ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
 
-    Also return counts of queries without pages, and of queries none of whose passages come from their pages. Titles are
+    Also return counts of queries without pages, and of queries without a passage from one of their pages. Titles are
     compared without regard to case and surrounding quotation marks. Records without a query are counted in the log.
     Raises InputError for a malformed line, and if no record belongs to a query, no passage has a title, or no passage
     belongs to a gold page.

@@ -1,4 +1,4 @@
-"""Base class for sources that ask a generator about each passage and read the probabilities of words."""
+"""Base class for annotation sources that ask a generator about each passage and read the probabilities of words."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ class JudgeSource(AnnotationSource):
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
-    """Columns that ``judged`` returns."""
+    """Names of the columns that ``judged`` computes."""
 
     generator: Name | None = Field(
         None,
@@ -35,7 +35,7 @@ class JudgeSource(AnnotationSource):
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """Return the named judge; all generators if none is named."""
+        """Return the judge named in the source's definition; all ``generators`` if none is named."""
         return [self.generator] if self.generator else list(generators)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:

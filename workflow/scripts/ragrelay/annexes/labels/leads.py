@@ -51,15 +51,15 @@ def leads(
     seed: int,
     nulls: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Compare each column's best row with the best row of any other source: columns SCHEMA, a row per column.
+    """Compare each column's best source with the next best one: columns SCHEMA, a row per column.
 
-    If some sources are ``nulls`` (constant within a query), every other source's best row is also compared with the
-    null's. A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and
-    ``utility`` are as in correlation.label_correlations. ``lead`` is the difference of coefficients over the queries
-    that both rows have; both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95%
-    percentile interval at expanded levels. The p-value is two-sided: twice the smaller share of resamples on one side
-    of 0, with the sample counted among them. Best and runner-up are chosen on the same queries, so leads are slightly
-    overestimated.
+    A column is a combination of retriever, k, references, quantity and coefficient. If there are ``nulls`` (sources
+    whose labels are constant within a query), every other source's best row is also compared with the null's.
+    ``correlations``, ``values`` and ``utility`` are as in correlation.label_correlations. ``lead`` is the difference
+    between two coefficients over the queries in both rows; both use the same resamples of queries. ``low`` and ``high``
+    bound the 95% percentile interval at expanded levels. The p-value is two-sided: twice the smaller share of resamples
+    on one side of 0, counting the sample itself as a resample. Best and runner-up are chosen on the same queries, so
+    leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -79,10 +79,10 @@ def leads(
 
 
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
-    """Add p_holm and ``holds`` to the ``leads`` of all datasets.
+    """Add p_holm and ``holds`` to a table with the rows of ``leads`` for all datasets.
 
-    A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. A ``family`` covers dataset x
-    retriever, and for leads over the null also all sources.
+    A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. Each combination of dataset and
+    retriever is a ``family`` of tests, which includes all sources for leads over the null.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
     # The row that is best on its queries may not lead on the queries that both rows have.
@@ -120,9 +120,9 @@ def lead_of(
     coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
     named: tuple[str, str, str] = ("utility", "first", "other"),
 ) -> dict[str, object]:  # fmt: skip
-    """Test how much better ``first`` correlates with ``end`` than ``other`` does (all (n,)): lead, low, high, …
+    """Test how much better ``first`` correlates with ``end`` than ``other`` does (arrays (n,)): lead, low, high, …
 
-    ``named``: the names of ``end``, ``first`` and ``other`` in reasons.
+    ``named``: what to call ``end``, ``first`` and ``other`` in reasons.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

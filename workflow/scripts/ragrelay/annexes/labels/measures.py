@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.names import PAPER_NAMES
 
 CONTINUOUS = ("P", "Success", "nDCG")
-"""The measures defined for labels between 0 and 1."""
+"""The measures that are defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
     "value": number("value of the measure at the cutoff, computed from the source's labels"),
@@ -24,10 +24,10 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """How measures count a source's labels."""
+    """How measures use the labels of one annotation source."""
 
     whole: bool
-    """Whether labels are integers."""
+    """Whether the source's labels are integers."""
     relevant: float = 1.0
     """The lowest integer label that binary measures count as relevant."""
     constant: bool = False
@@ -35,9 +35,9 @@ class How(NamedTuple):
     gains: pl.DataFrame | None = None
     """The gains that nDCG uses instead of labels: qid, docno, gain (a real number from 0 for every label)."""
     signed: bool = False
-    """Whether labels may be below 0, which nDCG counts as 0."""
+    """Whether labels may be negative; nDCG counts negative labels as 0."""
     below: int | None = None
-    """The cutoff from which on measures have no value, if there is one."""
+    """The lowest cutoff at which measures have no value, if there is one."""
 
 
 def measure_labels(
@@ -50,12 +50,12 @@ def measure_labels(
     labels of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit ratio
     (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG uses them as gains: DCG is the sum of
     label / log2(rank + 1), divided by the DCG of the same labels in sorted order (Järvelin and Kekäläinen, TOIS 2002,
-    with trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter
-    than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval.
+    with trec_eval's discount). Ideal DCG, recall and AP take only the ranking's labelled passages into account. A
+    ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval.
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
-    1, for nDCG if labels are constant within a query, and from ``how.below`` on. Without ``how``, labels count as
-    integers if all of them are. Raises InputError for an unknown measure, and for a label below 0 unless
+    1, for nDCG if labels are constant within a query, and at cutoffs of ``how.below`` or more. Without ``how``, labels
+    count as integers if all of them are. Raises InputError for an unknown measure, and for a label below 0 unless
     ``how.signed``.
     """
     for measure in measures:

@@ -169,4 +169,4 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.annexes.labels.page:label_cost_table", {},
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The tables and figures on annotation sources, in the order in which the page shows them."""

@@ -1,4 +1,4 @@
-"""Make the page's part on annotation sources: tables and a figure on whose labels correlate with answer quality."""
+"""Build the page's tables and figure on annotation sources: whose labels correlate with answer quality?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
 
 
 def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show P and utility with the contexts that sources choose, by source, measure, k, references and quantity."""
+    """Show P and utility with the contexts chosen by sources, by source, measure, k, references and quantity."""
     return table_of(
         shown.tables["annotation_choices"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="chosen by"),
@@ -59,7 +59,7 @@ def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
 
 
 def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show the paper's Table 1, with rows by source and measure, and columns by dataset and retriever."""
+    """Show Salemi and Zamani's Table 1, with rows by source and measure, and columns by dataset and retriever."""
     defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
     table = shown.table.filter(defined)
     columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
@@ -87,7 +87,7 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
 
 
 def label_cost_table(shown: AnnotationStudy) -> Table:
-    """Show the paper's Table 2: the cost of the labels compared with end-to-end answers."""
+    """Show Salemi and Zamani's Table 2: the cost of labels compared with that of end-to-end answers."""
     return table_of(
         shown.cost, textual("dataset", "dataset"), textual("generator", "generator"), textual("answers", "what"),
         replace(depth(), filtered=False), numeric("LLM calls", "calls", count),
@@ -99,10 +99,10 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
 
 
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw the paper's Figure 1: correlation against the number of passages in the context, a line per source.
+    """Draw Salemi and Zamani's Figure 1: correlation by number of passages in the context, a line per source.
 
-    Panels are by dataset, retriever and generator, so generators appear next to each other (as in Figures 2
-    and 3). Page readers choose the measure, references, quantity and coefficient; a file shows the first of each.
+    Each dataset, retriever and generator has a panel, so generators appear next to each other (as in Figures 2 and 3).
+    Readers of the page choose the measure, references, quantity and coefficient; image files show the first of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
         name: value for name, value in shown.first.items() if name != "k"
@@ -136,7 +136,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def first_shown(shown: AnnotationStudy) -> str:
-    """Describe the selection that the page shows at first."""
+    """Describe the selection that the page shows when it is opened."""
     return f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}"
 
 

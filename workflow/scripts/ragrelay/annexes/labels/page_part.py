@@ -1,4 +1,4 @@
-"""Make the part of a study's page on annotation sources."""
+"""The part of a study's page on annotation sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[AnnotationStudy]:
-    """Return a study per scorer, or none. ``params``: the fields of JudgeTrust."""
+    """Return each scorer's data on annotation sources; ``params`` has the fields of JudgeTrust."""
     return read_annotations({name: files[name] for name in TABLES}, inputs.label_cost, params, inputs.label_checks)
 
 
 def values(part: Sequence[AnnotationStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``annotations.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``annotations.html.j2``, and add the charts on annotation sources to ``page``."""
     return {"annotations": [_of_scorer(shown, place, page, most_rows) for place, shown in enumerate(part, 1)]}
 
 

@@ -26,9 +26,9 @@ BEST_COLUMNS = {
 
 
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
-    """Select, at every k, the measure of each source that correlates best with the answers at the largest k.
+    """Select the measure of each source that correlates best with answer quality at the largest k, for use at every k.
 
-    Columns: BEST_COLUMNS. There is one measure per dataset, generator, retriever, reference set, quantity and
+    Columns: BEST_COLUMNS. A measure is selected for each dataset, generator, retriever, reference set, quantity and
     coefficient (the first if several tie). A source without a defined value at the largest k has no rows.
     """
     table = shown.table.filter(pl.col("value").is_not_null())
@@ -39,7 +39,7 @@ def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
 
 
 def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw the paper's Figure 1: a line per source, with panels by dataset, retriever and generator."""
+    """Draw Salemi and Zamani's Figure 1: a line per source, with panels by dataset, retriever and generator."""
     rows = best_measures(shown).with_columns(
         pl.concat_str("dataset", "retriever", "generator", separator=" · ").alias("panel"), line=pl.col("source")
     )
@@ -47,7 +47,7 @@ def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw the paper's Figures 2 and 3: eRAG's labels, a line per generator; panels by dataset, retriever and source.
+    """Draw Salemi and Zamani's Figures 2 and 3: eRAG's labels, a line per generator, panels as for best_by_k.
 
     With a single generator, the page's figure is empty, because Figure 1 shows the same data.
     """

@@ -1,4 +1,4 @@
-"""Check passage judges for bias: ask again about a sample, with a change that should not affect the label."""
+"""Check passage judges for bias with changed prompts about a sample; the changes should not affect the label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """Return each check's template and the text to append to the passage; SWAPPED only if the template supports it."""
+    """Return each check's template and the text to append to passages; SWAPPED is included only if supported."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -33,11 +33,11 @@ def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
 def build_check_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Build the questions of all checks about the passages at ranks 1 to ``depth`` in ``contexts``.
+    """Build the prompts of all bias checks about the passages at ranks 1 to ``depth`` in ``contexts``.
 
-    ``contexts``: qid, rank, docno, text. Returns CHECKED_PASSAGE_COLUMNS and the changed prompts
-    (prompting.layout.COLUMNS). Each change is applied to a sample of ``size`` passages, without those that it doesn't
-    affect; LENGTH uses all passages.
+    ``contexts`` has columns qid, rank, docno, text. Returns the checked passages (CHECKED_PASSAGE_COLUMNS) and the
+    changed prompts (prompting.layout.COLUMNS). Each change is applied to a sample of ``size`` passages whose prompt it
+    affects; the check LENGTH uses all passages.
     """
     shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
     pairs = shown.join(queries.select("qid", "query"), on="qid", maintain_order="left").sort(PASSAGE)

@@ -14,7 +14,7 @@ File = str | Path
 
 
 class Trust(NamedTuple):
-    """Tables with columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
+    """Tables on trust in judges, with columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
 
     agreement: pl.DataFrame
     confusion: pl.DataFrame
@@ -22,16 +22,16 @@ class Trust(NamedTuple):
 
 
 def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, object]], names: Sequence[str]) -> str:
-    """Return the source of human labels among ``names``: the configured one, or the first of kind qrels.
+    """Return the source of human labels among ``names``: the configured one, or the first of kind `qrels`.
 
-    ``agreement``: that key of the configuration. Returns "" if there is no such source.
+    ``agreement`` is the value of the config key with this name. Returns "" if there is no source of human labels.
     """
     qrels = [name for name in names if catalogue[name]["kind"] == "qrels"]
     return agreement.get("people") or (qrels[0] if qrels else "")
 
 
 class Labelled(NamedTuple):
-    """The tables for a dataset, scorer and generator."""
+    """The tables on labels for a dataset, scorer and generator."""
 
     labels: pl.DataFrame
     """study_labels.LABELS."""
@@ -46,11 +46,11 @@ class Labellers(NamedTuple):
     """A study's annotation sources."""
 
     annotations: Mapping[str, Mapping[str, Any]]
-    """The catalogue of sources."""
+    """The definitions of all sources in the catalogue, keyed by name."""
     names: Sequence[str]
-    """The sources that the study uses."""
+    """The names of the sources that the study uses."""
     made: Mapping[str, File]
-    """Tables from the sources' jobs, keyed by source."""
+    """The tables computed by the sources' jobs, keyed by source."""
 
 
 def measure_agreement(
@@ -59,10 +59,10 @@ def measure_agreement(
     agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
-    """Measure how well ``sources`` agree with human labels. Without human labels there are no rows.
+    """Measure how well ``sources`` agree with human labels; the tables are empty if there are no human labels.
 
-    ``agreement``: that key of the configuration. Prediction-powered rows are only computed if it states that the
-    queries with human labels are a random sample.
+    ``agreement`` is the value of the config key with this name. Prediction-powered rows are computed only if this key
+    states that the queries with human labels are a random sample.
     """
     annotations, names, made = sources
     kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}

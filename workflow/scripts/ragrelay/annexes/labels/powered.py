@@ -1,4 +1,4 @@
-"""Estimate retrieval measures over all queries from human labels of a random sample and a judge's labels of all."""
+"""Estimate retrieval measures over all queries from human labels for a random sample and a judge's labels for all."""
 
 from collections.abc import Iterator, Sequence
 
@@ -56,9 +56,9 @@ def powered_table(
 ) -> pl.DataFrame:
     """Estimate measures for those ``sources`` that also label queries without labels from ``people``: columns TABLE.
 
-    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
-    only if the queries with human labels are a random sample. A row without an interval has a ``reason``. Each query
-    may have only one value per cell; otherwise polars raises a ComputeError.
+    ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA; ``utility`` is the utility table. The
+    estimates are valid only if the queries with human labels are a random sample. A row without an interval has a
+    ``reason``. Each query may have only one value per cell; otherwise polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

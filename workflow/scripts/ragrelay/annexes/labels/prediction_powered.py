@@ -1,8 +1,9 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries without
-human labels. The judge has no weight if fewer than 5 labelled queries differ from the most common value, in the human
-or the judge's labels. The unit is the query: if a query has several answers, their mean is its value.
+The method is in analysis/prediction_powered.py. The number J is the estimate from the judge's labels of the N queries
+without human labels. The judge's labels get no weight if fewer than 5 labelled queries differ from the most common
+value, in the human or the judge's labels. The unit is the query: if a query has several answers, their mean is its
+value.
 """
 
 from collections.abc import Sequence
@@ -16,13 +17,13 @@ from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, Bounded, Po
 
 METHOD = "prediction-powered, power-tuned (PPI++)"
 COVERS_FROM = 50
-"""From this many labelled queries, the coverage in simulations is 95 ± 1.5% (benchmarks/judge_intervals.py)."""
+"""With at least this many labelled queries, coverage in simulations is 95 ± 1.5% (benchmarks/judge_intervals.py)."""
 # Larger correlations have an infinite Fisher's z, except for rounding.
 LARGEST_R = 1 - 1e-12
 
 
 class Estimate(NamedTuple):
-    """An estimate (...) and each query's influence (..., n), whose variance / n is the estimate's variance."""
+    """Estimates (...) and each query's influence (..., n); an estimate's variance is its influences' variance / n."""
 
     value: Array
     influences: Array
@@ -33,8 +34,8 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
 
     ``judge`` (..., n) has the values from the judge's labels of the same queries, ``others`` (..., N) those of the
     other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If all human values are 0
-    or 1, intervals are Wilson's (1927) with t instead of the normal quantile: for a mean m, the labelled queries' part
-    of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
+    or 1, intervals are Wilson's (1927) with t instead of the normal quantile: for a mean m, the labelled queries
+    contribute variance in proportion to m (1 - m), which preserves coverage if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
     found = _powered(estimates, _varied(people, judge))
@@ -66,10 +67,10 @@ def _varied(people: Array, judge: Array) -> Array:
 def powered_correlation(
     people: tuple[Array, Array], judge: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Powered:
-    """Estimate Pearson's r over all queries between two columns, given as in powered_mean.
+    """Estimate Pearson's r between two variables over all queries; arguments are pairs of arrays as in powered_mean.
 
     The computation uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires n >= 4, N >= 4 and
-    columns that aren't constant.
+    variables that aren't constant.
     """
     found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(value) if name != "weight" else value for name, value in found._asdict().items()))

@@ -1,4 +1,4 @@
-"""Give rules what they need of annotation sources, which label passages: inputs and params of their jobs."""
+"""Provide the rules for annotation sources with data: the inputs and params of jobs that label passages."""
 
 import functools
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ TABLES = {
 
 
 class Labels:
-    """What the rules of annotation sources need of a study.
+    """A study's data for the rules about annotation sources.
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -53,12 +53,12 @@ class Labels:
 
     @functools.cached_property
     def constant(self) -> list[str]:
-        """The sources that give every passage of a query the same label."""
+        """The names of the sources that give all passages of a query the same label."""
         return [name for name, source in self.source_parts.items() if source.constant]
 
     @functools.cached_property
     def agreement(self) -> dict[str, object]:
-        """Params for the comparison with human labels, without the minimum kappa, which only the page needs."""
+        """The params for the comparison with human labels, without the minimum kappa, which only the page needs."""
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
@@ -88,36 +88,36 @@ class Labels:
         return tables
 
     def file_of(self, wildcards: Wildcards) -> str | None:
-        """Return the file that a job's source has for its dataset."""
+        """Return the path of the user's file that a job reads for its source and dataset, if there is one."""
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return on how many passages a judge is checked, and down to which rank."""
+        """Return the number of passages on which a judge is checked for bias, and the lowest rank to sample from."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
         }
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the reference sets of P, including the unseen ones."""
+        """Return the names of the reference sets with which a job's P is computed, including unseen ones."""
         names = list(self.study.reference_sets(wildcards.dataset, wildcards.scorer))
         judged = self.study.scorer(wildcards.scorer)["references"] == "judged"
         return [*names, *(name + UNSEEN for name in names if judged)]
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules of the sources' kinds, including combinations."""
+        """The modules that define the kinds of the study's annotation sources."""
         definitions = self.study.selected()["annotations"].values()
         return sorted({ANNOTATION_KINDS.module(definition) for definition in definitions})
 
     @functools.cached_property
     def source_parts(self) -> dict[str, Any]:
-        """The annotation sources of the grid, and those that they combine."""
+        """The grid's annotation sources and the sources that they combine, keyed by name."""
         return {name: ANNOTATION_KINDS.of(self.source(name)) for name in self.parts}
 
     @functools.cached_property
     def checked_sources(self) -> dict[str, list[str]]:
-        """The annotation sources whose judges are checked for bias, with each source's judges."""
+        """The judges of each annotation source with bias checks, keyed by source."""
         return {
             name: source.judges(self.study.grid.generators)
             for name, source in self.source_parts.items()
@@ -130,7 +130,7 @@ class Labels:
         return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """Return an annotation source's definition without the keys that only judge checks use."""
+        """Return an annotation source's definition without the key that only bias checks use."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
@@ -139,39 +139,39 @@ class Labels:
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
     def single_prompts(self, template: str) -> list[StudyFile]:
-        """Return the prompts with one passage each, of all retrievers, for a template."""
+        """Return the files of all retrievers' single-passage prompts with a template."""
         return files.single_prompts.at(template=template).each(self.study.each_retriever)
 
     def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the prompts with one passage each, of all retrievers, for a job's generator."""
+        """Return the files of all retrievers' single-passage prompts for a job's generator."""
         return self.single_prompts(self.study.generation.template_of(wildcards.generator))
 
     @functools.cached_property
     def labelled(self) -> list[Key]:
-        """The wildcards of the tables on each scorer's annotation sources."""
+        """The wildcards (dataset, generator) of the tables on annotation sources."""
         grid = self.study.grid
         return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
     def annotated(self) -> list[Key]:
-        """The scorers with annotation sources."""
+        """A key for each scorer; empty if the study has no annotation sources."""
         return [{"scorer": name} for name in self.study.grid.scorers if self.names]
 
     @functools.cached_property
     def label_tables(self) -> dict[str, list[StudyFile]]:
-        """The tables, for all datasets and generators, behind a scorer's tables and figures on labels."""
+        """The tables behind a scorer's tables and figures on labels, for all datasets and generators."""
         names = ("correlation", "leads", "within", "choices", "agreement", "confusion", "powered")
         return {name: study_files.tables[f"label_{name}"].each(self.labelled) for name in names}
 
     @functools.cached_property
     def costed(self) -> list[Key]:
-        """The wildcards of the tables on the cost of an engine's labels."""
+        """The wildcards (dataset, generator) of the tables on the cost of labels, for generators with an engine."""
         asked = self.study.asked_generators()
         return [key for key in self.labelled if self.need_single_answers and key["generator"] in asked]
 
     @functools.cached_property
     def page_files(self) -> dict[str, list[StudyFile]]:
-        """The label tables that don't depend on a scorer: cost and judge checks."""
+        """The tables on labels that don't depend on a scorer: costs and judges' bias checks."""
         return {
             "label_cost": study_files.tables["label_cost"].each(self.costed),
             "label_checks": [
@@ -203,7 +203,7 @@ class Labels:
 
     @property
     def judged(self) -> Sequence[Key]:
-        """The wildcards of the labels of each dataset, source and judge."""
+        """The wildcards of judges' labels: each combination of dataset, source and judge."""
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
@@ -221,5 +221,5 @@ class Labels:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Labels:
-    """Return what the rules need of the annotation sources in ``study``."""
+    """Return the data on annotation sources that the rules need for ``study``."""
     return Labels(study)

@@ -1,4 +1,4 @@
-"""Write the sentences on annotation sources: whose labels predict answers, or choose contexts, better than the null."""
+"""State whose labels predict answer quality, or choose contexts, better than labels that ignore the passage."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,7 +17,7 @@ from ragrelay.report.display.findings import Conclusion, counts, undone, with_re
 from ragrelay.report.display.numbers import count, counted, listing, with_interval
 
 ZEROSHOT_KIND = "zeroshot"
-"""The kind of the null: its labels don't depend on the passage."""
+"""The kind of annotation source used as the null, whose labels don't depend on the passage."""
 QUANTITIES = {"p": "P", "utility": "utility"}
 BY_CHOICE = {
     BETTER: "better with",
@@ -28,7 +28,7 @@ BY_CHOICE = {
 
 
 def label_answer(shown: AnnotationStudy) -> Conclusion:
-    """Name the sources whose labels choose better contexts than chance, for the first dataset and generator."""
+    """Conclude which sources' labels choose better contexts than chance, for the first dataset and generator."""
     heading = "Labels", "Whose labels choose better contexts?"
     for where, rows in _first(shown, "annotation_choices"):
         of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
@@ -52,7 +52,7 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
 
 
 def label_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report how well labels predict P within queries, then utility and P over queries, compared with the null."""
+    """State how well labels predict P within queries, then P and utility over queries, compared with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 

@@ -1,4 +1,4 @@
-"""Read from the store the answers generated from each retrieved passage alone."""
+"""Read the answers generated from each retrieved passage alone from the answer store."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ COLUMNS = {
 
 
 def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
-    """Read qid, docno and prompt_id from all retrievers' single-passage prompts, each passage of a query once."""
+    """Read qid, docno and prompt_id from all retrievers' single-passage prompts, without duplicates."""
     frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
     passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")
     return passages.unique(PASSAGE, keep="first", maintain_order=True)
@@ -37,9 +37,9 @@ def view_single_answers(
 ) -> pl.DataFrame:
     """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): COLUMNS.
 
-    The columns exclude the number of tokens from the engine's prefix cache, which depends on earlier answers. Rows are
-    sorted by passage, then by seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError for an
-    answer that is not in the store.
+    COLUMNS excludes the number of tokens from the engine's prefix cache, which depends on earlier answers. Rows are
+    sorted by passage, then by seed. For ``thinking`` and ``receipts``, see answer_files.view_answers. Raises InputError
+    for an answer that is missing from the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.answers(keys, thinking).drop(THOUGHT)

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 BY_EFFECTS = "passage_effects"
-"""Jobs whose tables sources read: labels from answers to single passages, from a judge, from gold pages and from a
-file, zero-shot scores, and the effects of removing passages."""
+"""Names of the jobs whose tables sources read: labels from answers to single passages, from a judge, from gold pages
+and from a file, zero-shot scores, and the effects of removing passages."""
 PEOPLE_KINDS = ("qrels", "file")
-"""Kinds of sources that may have human labels."""
+"""Kinds of annotation sources that may contain human labels."""
 
 
 @dataclass(frozen=True)
 class SourceData:
-    """The data from which a source makes its labels."""
+    """The data from which an annotation source computes labels."""
 
     passages: "pl.DataFrame"
     """The passages to label: one row per query and passage; columns qid, docno, text."""
@@ -31,13 +31,13 @@ class SourceData:
     qrels: "pl.DataFrame"
     """Judgements: columns qid, docno, label."""
     gold: Mapping[str, Sequence[str]]
-    """Gold answers, keyed by qid, if the kind needs them."""
+    """Gold answers, keyed by qid, if the source's kind needs them."""
     references: Sequence[str]
-    """Names of the reference sets that P uses."""
+    """Names of the reference sets that P is computed with."""
     made: "pl.DataFrame | None" = None
-    """The table from the source's job, if it has a job."""
+    """The table computed by the source's job, if there is such a job."""
     scaled: "Callable[[str], pl.DataFrame] | None" = None
-    """Takes another source's name and returns its labels, scaled to the range 0 to 1."""
+    """A function from another source's name to that source's labels, scaled to the range 0 to 1."""
 
     @property
     def table(self) -> "pl.DataFrame":
@@ -51,7 +51,7 @@ class SourceData:
         return self.made
 
     def everywhere(self, labels: "pl.DataFrame") -> "pl.DataFrame":
-        """Repeat labels for each of P's reference sets.
+        """Repeat labels for each reference set that P is computed with.
 
         Args:
             labels: Columns qid, docno, label.
@@ -65,10 +65,10 @@ class SourceData:
         return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
 
     def own_sets(self) -> "pl.DataFrame":
-        """Select the labels in ``table`` for P's reference sets.
+        """Select the labels in ``table`` for the reference sets that P is computed with.
 
         Returns:
-            The rows for these sets; if there are none, the rows of the table's first set, repeated for each set.
+            The rows for P's reference sets; if there are none, those for the table's first set, repeated for each.
         """
         import polars as pl
 
@@ -83,57 +83,57 @@ class AnnotationSource(Kind):
     """Base class for annotation sources, which label how relevant a passage is to a query."""
 
     needs_gold: ClassVar[bool] = False
-    """Whether it needs gold answers."""
+    """Whether the source needs gold answers."""
     needs_single_answers: ClassVar[bool] = False
-    """Whether the generator must answer from each passage alone."""
+    """Whether the source needs answers generated from each passage alone."""
     single: ClassVar[bool] = True
-    """Whether combinations may contain it."""
+    """Whether the source may be part of a combination."""
     graded: ClassVar[bool] = False
-    """Whether its labels are grades, which may be above 1."""
+    """Whether the source's labels are grades, which may be above 1."""
     judge: ClassVar[bool] = False
-    """Whether its labels stand in for a person's judgement of relevance."""
+    """Whether the source's labels replace a person's judgement of relevance."""
     constant: ClassVar[bool] = False
     """Whether all of a query's passages have the same label, so that nDCG is undefined."""
     signed: ClassVar[bool] = False
-    """Whether its labels may be below 0, which nDCG counts as 0."""
+    """Whether labels may be negative; nDCG counts negative labels as 0."""
     relevant_from: ClassVar[float] = 0.5
     """The lowest label that means relevant, for labels that aren't integers."""
 
     def parts(self, name: str) -> list[str]:
-        """List the sources whose labels it uses.
+        """List the sources whose labels this source uses.
 
         Args:
-            name: Its name in the configuration.
+            name: This source's name in the configuration.
 
         Returns:
-            The sources' names; only its own name unless it is a combination.
+            The sources' names: only ``name``, unless this source is a combination.
         """
         return [name]
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """List the generators that it asks about passages.
+        """List the generators that this source asks about passages.
 
         Args:
             generators: The study's generators.
 
         Returns:
-            Their names; by default there are none.
+            The generators' names; empty by default.
         """
         return []
 
     def file(self, dataset: str) -> str | None:
-        """Look up the user's file that its job reads.
+        """Look up the user's file that this source's job reads.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            The path, or None if there is no file (the default).
+            The path; None if the source has no file, which is the default.
         """
         return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
-        """Look up the job whose table contains its labels.
+        """Look up the job whose table contains this source's labels.
 
         Args:
             name: The source's name.
@@ -141,18 +141,18 @@ class AnnotationSource(Kind):
             generator: The generator's name.
 
         Returns:
-            The job, and the wildcards that the source sets; None if it has no job.
+            The job's name and the wildcards set by the source; None if the source has no job.
         """
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Check whether its labels are integers, for which all measures are defined. Other labels are at most 1.
+        """Check whether the labels are integers, for which all measures are defined. Other labels are at most 1.
 
         Args:
             catalogue: The definitions of all sources, keyed by name.
 
         Returns:
-            True if they are integers.
+            True if the labels are integers.
         """
         return True
 
@@ -163,12 +163,12 @@ class AnnotationSource(Kind):
             lowest_grade: The dataset's lowest reference grade.
 
         Returns:
-            That grade if the source is graded; otherwise 1.
+            ``lowest_grade`` if the source is graded; otherwise 1.
         """
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, data: SourceData) -> float:
-        """Choose the divisor that scales its labels to between 0 and 1 in combinations.
+        """Choose the divisor that scales the source's labels to between 0 and 1 in combinations.
 
         Args:
             data: The data from which it makes labels.
@@ -185,12 +185,12 @@ class AnnotationSource(Kind):
             data: Passages, queries, judgements and the job's table.
 
         Returns:
-            Columns references, qid, docno, label; no rows for queries that it can't label.
+            Columns references, qid, docno, label; no rows for queries that the source can't label.
         """
         raise NotImplementedError
 
     def read(self, path: str | Path) -> "pl.DataFrame":
-        """Read its job's table.
+        """Read the table written by the source's job.
 
         Args:
             path: The file.
@@ -203,7 +203,7 @@ class AnnotationSource(Kind):
         return pl.read_parquet(path)
 
     def measured_below(self, data: SourceData) -> int | None:
-        """Look up the cutoff from which on measures have no value with its labels.
+        """Look up the lowest cutoff at which measures computed from the source's labels have no value.
 
         Args:
             data: The data from which it makes labels.
@@ -214,14 +214,14 @@ class AnnotationSource(Kind):
         return None
 
     def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
-        """Separate real labels from those that stand for missing labels.
+        """Find the pairs whose labels are real and not substitutes for missing labels.
 
         Args:
             qrels: The dataset's judgements; columns qid, docno, label.
-            made: The file with its job's table, if it has one.
+            made: The file written by the source's job, if there is one.
 
         Returns:
-            The pairs with real labels, in columns qid and docno, or None if all labels are real.
+            The pairs with real labels (columns qid, docno); None if all labels are real.
         """
         return None
 
@@ -232,13 +232,13 @@ class AnnotationSource(Kind):
             data: The data from which it makes labels.
 
         Returns:
-            Columns qid, docno, gain, or None if nDCG uses the labels themselves.
+            Columns qid, docno, gain; None if nDCG uses the labels themselves.
         """
         return None
 
 
 class Graded(AnnotationSource):
-    """Sources whose labels are grades: integers from 0."""
+    """Base class for sources whose labels are grades: integers from 0."""
 
     graded = True
 
@@ -250,12 +250,12 @@ class Graded(AnnotationSource):
     )
 
     def counted_from(self, lowest_grade: int) -> float:
-        """Return the source's threshold, or else the dataset's."""
+        """Return the source's own threshold if it has one, otherwise ``lowest_grade``."""
         return float(self.relevant or lowest_grade)
 
 
 class ContinuousSource(AnnotationSource):
-    """Sources whose labels are numbers from 0 to 1."""
+    """Base class for sources whose labels are numbers from 0 to 1."""
 
     threshold: float | None = Field(
         None,
@@ -266,7 +266,7 @@ class ContinuousSource(AnnotationSource):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether labels are integers, which requires a threshold."""
+        """Return whether labels are integers (0 or 1), which is so only with a threshold."""
         return self.threshold is not None
 
 
@@ -274,11 +274,11 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs for aggregating labels: all except k = 1, where an eRAG label equals P, its target."""
+    """Return the cutoffs at which to aggregate labels: all except k = 1, where an eRAG label is P itself."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Replace each combination in ``names`` with its parts, without repetitions."""
+    """Replace each combination in ``names`` with the sources that it combines, without repetitions."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

@@ -15,7 +15,7 @@ from ragrelay.prompting.templates import load_template
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
-    """Raise InputError if one of the grid's sources can't work. ``config`` has defaults, and its names are checked."""
+    """Raise InputError if one of the grid's sources can't work; ``config`` has defaults and checked names."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         _check_source(name, study)

@@ -28,19 +28,19 @@ TABLES = {
     "annotation_confusion": CONFUSION_COLUMNS,
     "annotation_powered": POWERED,
 }
-"""Columns, keyed by the table's name in the report."""
+"""Columns of the tables, keyed by the table's name in the report."""
 
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """The settings for judges that the page uses."""
+    """The settings from which the page decides how far to trust judges."""
 
     least_kappa: float = 0.0
-    """The page warns about a kappa below this."""
+    """The page warns about judges whose kappa with human labels is lower."""
     random_sample: bool = False
     """Whether the configuration states that the queries with human labels are a random sample."""
     own: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """For each source, the grid's generators that judge passages for their own answers."""
+    """The grid's generators that judge passages for their own answers, keyed by source."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class AnnotationStudy:
 
     scorer: str
     tables: Mapping[str, pl.DataFrame]
-    """Keyed by the table's name in the report, as study_tables.gather returns them."""
+    """The report's tables, keyed by name, as returned by study_tables.gather."""
     cost: pl.DataFrame
-    """cost.COLUMNS."""
+    """The cost of labels: columns cost.COLUMNS."""
     trust: JudgeTrust = JudgeTrust()
     checks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema_of(CHECKS)))
 
@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """Return a table as written to files. Its name is that of the result table from which it is gathered."""
+        """Return a table as written to files; ``gathered`` names the result table that its rows come from."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property
@@ -87,9 +87,9 @@ def read_annotations(
     trust: Mapping[str, Any] | None = None,
     checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """Read a study per scorer, from the files for TABLES and the files on costs and judge checks.
+    """Read each scorer's data from the files for TABLES, and from files on costs and judges' bias checks.
 
-    ``trust``: the fields of JudgeTrust.
+    ``trust`` has the fields of JudgeTrust.
     """
     shared = [read_rows(costs, COST), read_rows(checks, CHECKS)]
     by_scorer: dict[str, dict[str, pl.DataFrame]] = {}

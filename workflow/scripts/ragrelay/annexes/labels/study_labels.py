@@ -1,4 +1,4 @@
-"""Label passages with all annotation sources for a dataset x generator x scorer, from the study's files."""
+"""Label passages with all annotation sources, for one dataset, generator and scorer, from a study's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,10 @@ def made_tables(
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
-    """Return the table of each source that has a job, for the sources ``names`` and their parts.
+    """Return the path of each source's table, for sources with a job among ``names`` and the sources they combine.
 
-    ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
+    ``files``: the tables, keyed by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer,
+    generator.
     """
     tables = {}
     for name in parts(annotations, names):
@@ -48,11 +49,11 @@ class LabelledFiles:
     """The files used to label passages."""
 
     contexts: Mapping[str, File]
-    """Keyed by retriever."""
+    """The retrievers' context files, keyed by retriever."""
     queries: File
     qrels: File
     made: Mapping[str, File]
-    """Tables from the sources' jobs, keyed by source."""
+    """The tables computed by the sources' jobs, keyed by source."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class LabelMeasures:
     measures: Sequence[str]
     ks: Sequence[int]
     depth: int
-    """How many ranks to label."""
+    """The lowest rank whose passages are labelled."""
     lowest_grade: int
     """The lowest label in the qrels that binary measures count as relevant."""
 
@@ -76,7 +77,7 @@ def measure_labels(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compute labels (LABELS) and values (values.SCHEMA) for the sources ``names`` in the catalogue ``annotations``.
 
-    ``references``: the reference sets of P.
+    ``references``: the names of the reference sets that P is computed with.
     """
     columns = ["qid", "rank", "docno", "text"]
     rankings = {
@@ -106,10 +107,10 @@ def measure_labels(
 
 
 class Sources:
-    """The annotation sources for a dataset x generator x scorer.
+    """The annotation sources for one dataset, generator and scorer.
 
-    ``data`` is shared by all sources and lacks ``made`` and ``scaled``; ``made``: the tables from the sources' jobs,
-    keyed by name.
+    ``data`` is shared by all sources, so its ``made`` and ``scaled`` are empty; ``made`` holds the tables computed by
+    the sources' jobs, keyed by source.
     """
 
     def __init__(
@@ -118,10 +119,10 @@ class Sources:
         self.data, self.catalogue, self.made = data, catalogue, made
 
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
-        """Label with the sources ``names``: columns LABELS, every source with every reference set.
+        """Label passages with each of the sources ``names`` for every reference set: columns LABELS.
 
-        A query that a source can't label (no gold answer, no reference) has no rows. A combination labels the passages
-        that all its sources label, with the qrels' grades divided by the dataset's highest grade.
+        A query that a source can't label (no gold answer, no reference) has no rows. A combination labels passages that
+        have a label from each combined source; in it, grades from qrels are divided by the dataset's highest grade.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
@@ -131,7 +132,7 @@ class Sources:
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:
-        """Return the cutoff from which on measures have no value for the source ``name``, or None."""
+        """Return the lowest cutoff at which measures have no value for the source ``name``; None if there is none."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

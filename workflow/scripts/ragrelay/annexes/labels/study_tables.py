@@ -1,6 +1,6 @@
 """Gather a scorer's tables on annotation sources over datasets, retrievers and generators.
 
-They include Table 1 of Salemi and Zamani, SIGIR 2024.
+One of them is Table 1 of Salemi and Zamani, SIGIR 2024.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ LEADS_COLUMNS = {**LEADS, **adjusted(), "holds": boolean("whether the lead is si
 """Columns of the report's table ``annotation_leads``."""
 
 TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
-"""Columns of the tables on judges, keyed by file name."""
+"""Columns of the tables on trust in judges, keyed by file name."""
 
 
 def gather(
@@ -46,8 +46,9 @@ def gather(
 ) -> dict[str, pl.DataFrame]:
     """Gather a study's files into tables, keyed by the table's name in the report.
 
-    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if it is the best of
-    its column and its lead is significant after Holm's correction over dataset x retriever (see leads.with_holds).
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if its correlation is
+    the best in its column and leads significantly after Holm's correction for each dataset and retriever (see
+    leads.with_holds).
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -1,4 +1,4 @@
-"""Make the page's part on trust in judges: agreement with human labels, warnings and prediction-powered estimates."""
+"""Build the page's section on trust in judges: agreement with people, warnings and prediction-powered estimates."""
 
 from collections.abc import Collection
 from typing import Any
@@ -48,7 +48,7 @@ def headline_warnings(shown: AnnotationStudy) -> list[str]:
 
 
 def agreement_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report every judge's kappa, a sentence per dataset. The page of a study with judges opens with these."""
+    """State every judge's kappa, in a sentence per dataset. These sentences open the page of a study with judges."""
     sentences = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA)
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
@@ -65,7 +65,7 @@ def agreement_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report judges of their own answers, the assumptions behind prediction-powered intervals, and bias."""
+    """State which generators judge their own answers, what prediction-powered intervals assume, and judges' bias."""
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
@@ -90,12 +90,12 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def checks_page_table(shown: AnnotationStudy) -> Table:
-    """Show a row per source, judge and check."""
+    """Show the results of bias checks, with a row per source, judge and check."""
     return checks_table(shown.checks, CHECKED, OF_PASSAGES)
 
 
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show a row per source, reference set and quantity."""
+    """Show agreement with human labels, with a row per source, reference set and quantity."""
     return table_of(
         shown.tables["annotation_agreement"], name("dataset"), name("generator"),
         name("references", chosen=shown.first["references"]), name("source"),
@@ -107,7 +107,7 @@ def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Tab
 
 
 def confusion_table(shown: AnnotationStudy) -> Table:
-    """Show a row per human label in the first reference set, with counts of the source's labels."""
+    """Show how often each human label coincides with each of a source's labels, in the first reference set."""
     table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
     labels = table["source_label"].unique().sort().to_list()
     keys = ["dataset", "generator", "source", "people_label"]
@@ -120,7 +120,7 @@ def confusion_table(shown: AnnotationStudy) -> Table:
 
 
 def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show a row per source, retriever, measure, k, reference set and estimate."""
+    """Show prediction-powered estimates, with a row per source, retriever, measure, k, reference set and estimate."""
     return table_of(
         shown.tables["annotation_powered"], *map(name, ("dataset", "generator", "source", "retriever")),
         Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),

@@ -1,4 +1,4 @@
-"""Compute retrieval measures of every ranking, per query, from every annotation source's labels."""
+"""Compute retrieval measures for every ranking and query, from every annotation source's labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ def label_values(
 ) -> pl.DataFrame:
     """Measure each retriever's ranking (qid, docno, rank) with ``labels`` (study_labels.LABELS): columns SCHEMA.
 
-    ``how``: how measures count each source's labels. A query that a source doesn't label has no rows for it.
+    ``how``: how measures use each source's labels. A source has no rows for the queries that it doesn't label.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

@@ -19,11 +19,11 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Correlate each source's measures with P over the retrievers of a query, with analysis.within: columns SCHEMA.
+    """Correlate each source's measures with P over each query's retrievers, using analysis.within: columns SCHEMA.
 
-    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which only the descending order is used;
-    ``kinds``: the kind of each retriever. Sources that are ``constant`` within a query, and measures that a source's
-    labels don't define, have a reason instead of r.
+    ``values`` has columns values.SCHEMA; ``utility`` is the utility table, of which only descending order is used;
+    ``kinds`` gives each retriever's kind. There is a reason instead of r for sources whose labels are ``constant``
+    within a query, and for measures that are undefined for a source's labels.
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]

@@ -1,4 +1,4 @@
-"""The annex for the comparison of retrieval measures."""
+"""The annex that compares retrieval measures."""
 
 from ragrelay.annexes.measure_comparison.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.measure_comparison.settings import ComparisonKeys, ComparisonSettings

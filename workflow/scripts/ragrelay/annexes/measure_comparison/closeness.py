@@ -20,7 +20,7 @@ from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, int
 MOST_CLOSELY, NOT_BEATEN, BEATEN, CLOSER = "most closely", "not beaten", "beaten", "beats the declared measure"
 WITHOUT_RELAY = "no known relay"
 COMPARED_AT_LEAST = 20
-"""Minimum queries, or clusters of queries, whose contexts differ for a verdict."""
+"""Minimum number of queries, or clusters of queries, with different contexts that a verdict needs."""
 COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("number of passages in the context", "passages"),
         "references": REFERENCES}  # fmt: skip
 LEVEL_OF_ENDS = number(
@@ -67,20 +67,20 @@ FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
 
 
 class Losses(NamedTuple):
-    """The losses of m measures over the same U queries (or clusters) whose contexts differ."""
+    """The losses of several measures over the same U queries (or clusters) whose contexts differ."""
 
     n: int
-    """Queries whose contexts differ."""
+    """The number of queries whose contexts differ."""
     of_measure: Mapping[str, Array]
-    """(U,) squared residuals of the differences in P, using the slope from the other queries."""
+    """Each measure's squared residuals of the differences in P, (U,), given the slope from the other queries."""
     products: Mapping[str, Array]
-    """(3, U) sums of xx, xp and pp for each measure, as in relay.Sums."""
+    """Each measure's sums of xx, xp and pp, (3, U), as in relay.Sums."""
     without: Array
-    """(U,) squared differences in P."""
+    """The squared differences in P, (U,)."""
     tied: Mapping[str, float]
-    """The share of equal values among the pairs of rankings."""
+    """Each measure's share of pairs of rankings with equal values."""
     units: str
-    """The name of the independent units, such as queries."""
+    """What the independent units are called, such as queries."""
 
 
 def compare_measures(
@@ -92,15 +92,15 @@ def compare_measures(
     """Compare all measures on the same answers, in each cell.
 
     A measure's loss on a query is the sum over pairs of rankings of (p - b x)^2, with x and p as in relay's unadjusted
-    slope, and b the slope from all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by
-    the differences of their losses per query, tested with mean_tests (1.75 times the skewness); the interval of the
-    difference of r2 is the ratio's to the sum of p^2 (Fieller 1954). Only queries with all measures count.
+    slope, and b the slope from all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by the
+    difference between their losses on each query, tested with mean_tests (1.75 times the skewness). The difference in
+    r2 is a ratio to the sum of p^2, with Fieller's interval (1954). Only queries that have all measures are used.
 
     Args:
         cells: Names (references, measure, ordering) with their cells by k, as relay.cells_of returns them.
-        relayed: relay.csv. Only a measure with known relay in it can be ahead of another.
+        relayed: The table relay.csv; only a measure whose relay is known there can be ahead of another.
         declared: The measure chosen before the study; if given, only it is compared with every other measure.
-        parts: A panel's pairs without each judge, keyed by the judge's name (see panel_verdicts.bounded).
+        parts: A panel's comparisons without each judge, keyed by the omitted judge (see panel_verdicts.bounded).
 
     Returns:
         Tables with the columns FIT and PAIRS. The level of PAIRS is 1 - 5% / comparisons in the cell. A measure tracks
@@ -220,14 +220,14 @@ def _fits(
 
 
 def correlation(products: Array, level: float) -> dict[str, object]:
-    """Return r and its interval at ``level``: the jackknife over queries or clusters on Fisher's z, with Student's t.
+    """Return r and its interval at ``level``, from a jackknife of Fisher's z over queries or clusters with Student's t.
 
     Args:
         products: The sums of xx, xp and pp of each query or cluster, shape (3, units).
         level: The interval's level, 0 to 1.
 
     Returns:
-        r, low and high, where they can be computed.
+        r, low and high, or those of them that can be computed.
     """
     total, n = products.sum(axis=1), products.shape[1]
     left = np.column_stack([total, total[:, None] - products])

@@ -1,1 +1,1 @@
-"""Define the formats of local claims, one in each module."""
+"""Define the file formats in which users can give claims, one in each module."""

@@ -16,12 +16,12 @@ class Conflictqa(RivalStatements):
     """records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """Recast JSON lines with a model's remembered answer and a counter-memory.
+        """Recast JSON lines that hold a model's answer from memory, and evidence for and against it.
 
         The claim is ``memory_answer``, with ``parametric_memory_aligned_evidence`` for it and
-        ``counter_memory_aligned_evidence`` against it; with ``rivals``, ``counter_answer`` is a claim too. A claim is
-        true if it contains an answer from ``ground_truth``. As in the paper, records without a ``memory_answer`` are
-        left out; the log says how many.
+        ``counter_memory_aligned_evidence`` against it; with ``rivals``, ``counter_answer`` becomes a claim too. A claim
+        is true if it contains an answer from ``ground_truth``. As in the paper, records without a ``memory_answer`` are
+        left out; the log gives their number.
         """
         claimed = STATEMENTS if rivals else STATEMENTS[:1]
         empty = 0

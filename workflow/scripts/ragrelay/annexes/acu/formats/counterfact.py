@@ -15,11 +15,11 @@ class Counterfact(RivalStatements):
     """records of CounterFact (Meng et al., NeurIPS 2022, or as sampled by Ortu et al., ACL 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """Recast a JSON list, or JSON lines, of facts, each with a false rival.
+        """Recast facts from a JSON list or JSON lines; each fact has a false rival statement.
 
         A record has ``requested_rewrite`` (prompt with {}, subject, target_true and target_new with a ``str``), or
-        ``base_prompt``, ``target_true`` and ``target_new``. The false statement is the claim, once with itself as
-        evidence and once with the true statement; with ``rivals``, the true statement is a claim too.
+        ``base_prompt``, ``target_true`` and ``target_new``. The false statement is used as the claim twice: once with
+        itself as evidence, once with the true statement. With ``rivals``, the true statement becomes a claim too.
         """
         for place, record in _listed(path):
             try:

@@ -15,6 +15,6 @@ class Druid(ClaimFormat):
         return file_records(path)
 
     def check_path(self, place: str, path: Path) -> None:
-        """Check the path's suffix."""
+        """Check that the file has a suffix which this format can read."""
         if path.suffix not in ENDINGS:
             raise InputError(place, f"the file extension {path.suffix!r}", one_of(ENDINGS))

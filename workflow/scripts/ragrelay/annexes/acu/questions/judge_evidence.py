@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JudgeEvidence(Question):
-    """A question about each distinct evidence text of a set of claims, to the generator named in the configuration."""
+    """A question about each distinct piece of evidence in a set of claims, for the configured evidence judge."""
 
     folder = "acu/"
     asks, reads = "judge_evidence", "read_evidence_judgements"

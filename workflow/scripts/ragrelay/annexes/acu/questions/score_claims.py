@@ -1,4 +1,4 @@
-"""Score claims with and without their evidence: the probabilities of three words and of the evidence."""
+"""Compute the probabilities of three label words, with and without evidence in the prompt, and of the evidence."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreClaims(Question):
-    """A question about a set of claims, in each template."""
+    """A question about each claim in a set, asked with each template."""
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
@@ -55,7 +55,7 @@ class ScoreClaims(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Ask about the words and about the evidence. The receipt contains both receipts."""
+    """Request likelihoods of the label words and of the evidence. The receipt contains one receipt for each."""
     import polars as pl
 
     from ragrelay.annexes.acu.requests import Asked

@@ -1,4 +1,4 @@
-"""Lay claims out by a template, without their evidence and with it."""
+"""Build each claim's prompts from a template: one without the evidence and one with it."""
 
 import polars as pl
 from ragrelay.annexes.acu.prompts import ClaimTemplate, build_claim_prompts

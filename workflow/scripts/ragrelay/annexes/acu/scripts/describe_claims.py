@@ -1,4 +1,4 @@
-"""Describe the characteristics of evidence, which don't depend on the generator."""
+"""Compute the characteristics of evidence that don't depend on a generator."""
 
 from pathlib import Path
 

@@ -19,9 +19,9 @@ class Huggingface(ClaimSource):
     revision: Text = Field("refs/convert/parquet", description="Branch or commit that contains the Parquet files.")
 
     def records(self) -> Records:
-        """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the default revision.
+        """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub derives from the default revision.
 
-        Raises InputError if there are none or the hub can't be reached.
+        Raises InputError if there are no such files or the hub can't be reached.
         """
         pattern = f"{self.subset}/{self.split}/*.parquet"
         place = f"data set {self.id} at {self.revision}"

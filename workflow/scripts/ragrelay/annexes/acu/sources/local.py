@@ -27,7 +27,7 @@ class Local(ClaimSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the file exists, that its format allows its name, and that ``rivals`` fits the format."""
+        """Check that the file exists, that its name suits its format, and that the format supports ``rivals``."""
         path = study.folder / self.path
         if not path.is_file():
             raise InputError(f"{place}.path'", f"no file {path}", "a file of claims with evidence")

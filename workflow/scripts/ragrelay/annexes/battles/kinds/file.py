@@ -27,5 +27,5 @@ class File(Fought):
             read_vote_rows(study.folder / self.file(dataset))
 
     def file(self, dataset: str) -> str:
-        """Return a dataset's file."""
+        """Return the path of a dataset's vote file."""
         return file_of(self.path, dataset)

@@ -16,7 +16,7 @@ from ragrelay.questions.judging.templates import load_judge_template
 
 PROMPT, ALONE = "pair_answers", "_alone"
 PARTS = {"query", "first", "second"}
-"""The placeholders of every template."""
+"""The placeholders that every template of a battle's judge must have."""
 
 
 class Judge(Fought):
@@ -48,7 +48,7 @@ class Judge(Fought):
         return self.prompt or PROMPT + (ALONE if self.references == "none" else "")
 
     def placeholders(self) -> set[str]:
-        """Return the placeholders that its template must have."""
+        """Return the placeholders that the judge's template must have."""
         return PARTS if self.references == "none" else {*PARTS, "references"}
 
     def judges(self) -> list[str]:
@@ -66,7 +66,7 @@ class Judge(Fought):
             check_gold(study, "gold answers, which a battle with references: gold needs")
 
     def parts(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return the template parts from which its questions are written."""
+        """Return the parts of the judge's template that its prompts are built from."""
         parts = vars(load_judge_template(self._path(study), self.placeholders()))
         return {name: part for name, part in parts.items() if name != "swapped"}
 

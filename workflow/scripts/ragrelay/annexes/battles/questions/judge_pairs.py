@@ -19,7 +19,7 @@ MODULE = "ragrelay.annexes.battles.votes"
 
 
 class JudgePairs(AboutPairs):
-    """A question about every two answers that meet in a battle, to the battle's judge."""
+    """A question about every pair of answers compared in a battle, for the battle's judge."""
 
     asks, reads = "judge_pairs", "read_pair_votes"
     does = (

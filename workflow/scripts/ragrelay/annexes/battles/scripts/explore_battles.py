@@ -1,4 +1,4 @@
-"""Write the compared answers with their votes, for the query explorer."""
+"""Write the answers compared in battles, with the votes on them, for the query explorer."""
 
 import polars as pl
 from ragrelay.annexes.battles.explored import explore_battles

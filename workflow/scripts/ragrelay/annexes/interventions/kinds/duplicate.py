@@ -21,5 +21,5 @@ class Duplicate(OfOwnPassages):
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context with the passage repeated at its end."""
+        """Return the context with the passage at ``rank`` repeated at the end."""
         return [*docnos, docnos[rank]], [*(docnos[place] for place in order), docnos[rank]]

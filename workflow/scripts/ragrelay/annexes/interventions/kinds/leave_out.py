@@ -20,6 +20,6 @@ class LeaveOut(OfOwnPassages):
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context without the passage."""
+        """Return the context without the passage at ``rank``."""
         ranked = [docno for place, docno in enumerate(docnos) if place != rank]
         return ranked, [docnos[place] for place in order if place != rank]

@@ -47,7 +47,7 @@ class Swap(Intervention):
     )
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return a context for each draw, position and arm."""
+        """Return a changed context for each draw, position and arm (relevant or non-relevant passage)."""
         docnos = [passage.docno for passage in given.context]
         rows = []
         for draw, pair in enumerate(given.pairs):
@@ -62,7 +62,7 @@ class Swap(Intervention):
         return rows
 
     def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
-        """Return the difference between the two arms at each position."""
+        """Return the difference in P between the relevant and the non-relevant passage at each position."""
         first, second = (scored.filter(arm=arm).select(*ROW, "p", "value") for arm in (RELEVANT, OTHER))
         both = first.join(second, on=ROW, suffix="_other", maintain_order="left")
         return both.select(

@@ -65,9 +65,9 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
-    """Return references (null), qid, docno, the source's columns, which come from the words' probabilities, and mass.
+    """Return references (null), qid, docno, the source's columns (computed from the words' probabilities) and mass.
 
-    Also return the count from mass.mass_counts.
+    Also return the counts from mass.mass_counts, of passages for which the judge would mostly reply with other words.
     """
     import polars as pl
 
@@ -93,9 +93,9 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 
 
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
-    """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
+    """Read the prompt about each passage (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
 
-    A passage has one question even if several retrievers found it; in a judge's bias checks it has several.
+    A passage has one prompt even if several retrievers found the passage; in a judge's bias checks, it has several.
     """
     import polars as pl
 

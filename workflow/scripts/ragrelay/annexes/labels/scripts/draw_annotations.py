@@ -1,4 +1,4 @@
-"""Write a scorer's tables and figures on annotation sources, over datasets, generators and retrievers."""
+"""Write a scorer's tables and figures on annotation sources, for all datasets, generators and retrievers."""
 
 from pathlib import Path
 

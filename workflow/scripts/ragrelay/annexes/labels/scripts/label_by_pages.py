@@ -1,4 +1,4 @@
-"""Label passages by the gold pages that a file names."""
+"""Label passages by whether they come from the gold pages named in a file."""
 
 from pathlib import Path
 

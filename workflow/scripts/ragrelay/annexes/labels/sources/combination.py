@@ -37,7 +37,7 @@ class Combination(AnnotationSource):
                 raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
 
     def parts(self, name: str) -> list[str]:
-        """Return the names of the sources that it combines."""
+        """Return the names of the sources that this combination uses."""
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
@@ -46,7 +46,7 @@ class Combination(AnnotationSource):
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label the passages that all of its sources label."""
+        """Label the passages that have a label from every source of the combination."""
         if data.scaled is None:
             raise ValueError("a combination without its sources' labels")
         keys = ["references", "qid", "docno"]

@@ -1,4 +1,4 @@
-"""Label a passage with the score of the answer from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
+"""Label a passage with the score of the answer generated from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
 
 import polars as pl
 from pydantic import Field
@@ -53,7 +53,7 @@ class Erag(ContinuousSource):
                 raise InputError(f"{place}.scorer'", found, "a scorer that asks no generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that labels passages with its scorer."""
+        """Name the job that labels passages with the source's scorer."""
         other = {"generator": self.generator} if self.generator else {}
         return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 

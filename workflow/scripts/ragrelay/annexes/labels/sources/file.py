@@ -1,4 +1,4 @@
-"""Read labels from people or another judge from a file."""
+"""Read labels by people or another judge from a file."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class File(Graded):
         return BY_FILE, {"source": name}
 
     def highest(self, data: SourceData) -> float:
-        """Return the highest label in the file, at least 1."""
+        """Return the highest label in the file, or 1 if all labels are lower."""
         return max(1.0, float(data.table["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
@@ -45,7 +45,7 @@ class File(Graded):
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label all passages of the queries in the file; missing and negative labels count as 0."""
+        """Label all passages of the queries in the file; missing and negative labels become 0."""
         known = data.passages.join(data.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
         labelled = known.join(data.table, on=["qid", "docno"], how="left", maintain_order="left")
         return data.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

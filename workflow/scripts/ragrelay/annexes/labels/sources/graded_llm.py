@@ -34,7 +34,7 @@ class GradedLlm(JudgeSource, Graded):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the lowest grade that counts as relevant is one of its grades."""
+        """Check that the configured lowest relevant grade is one of the judge's grades."""
         if self.relevant is not None and self.relevant > GRADES[-1]:
             raise InputError(f"{place}.relevant'", str(self.relevant), f"at most {GRADES[-1]}, the highest grade")
         super().check(place, study)
@@ -44,7 +44,7 @@ class GradedLlm(JudgeSource, Graded):
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
-        """Return the text with which the reply begins, before the digit."""
+        """Return the text that the reply is forced to begin with, before the digit."""
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:

@@ -81,7 +81,7 @@ class LeaveOut(AnnotationSource):
         return self.k or (int(ks.max()) if len(ks) else None)  # type: ignore[arg-type]
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label the passages of the intervention's contexts."""
+        """Label the passages of the contexts that the intervention changed."""
         own = data.table.filter(intervention=self.intervention, k=self.measured_below(data) or 0)
         # Means are taken over sorted lists, so that the number of threads doesn't change the last digit.
         of_passages = own.sort(*PASSAGE, "retriever").group_by(*PASSAGE, maintain_order=True).agg("effect")

@@ -1,4 +1,4 @@
-"""Label passages from gold pages, which KILT's provenance names."""
+"""Label passages by whether they come from gold pages, as named in KILT's provenance."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class Provenance(AnnotationSource):
         return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
-        """Name the job that labels passages by page."""
+        """Name the job that labels passages by their page."""
         return BY_PAGES, {"source": name}
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -23,6 +23,6 @@ class Qrels(AnnotationSource):
         return qrels.select("qid", "docno")
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label by grade: 0 for unjudged passages and for negative grades."""
+        """Label each passage with its grade; unjudged passages and negative grades become 0."""
         judged = data.passages.join(data.qrels, on=["qid", "docno"], how="left", maintain_order="left")
         return data.everywhere(judged.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -11,9 +11,9 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 class Zeroshot(AnnotationSource):
     """Labels every passage of a query with P_0: a baseline that can predict P without knowing the passages.
 
-    Other sources must beat it. All of a query's passages have the same label, so nDCG and a correlation within queries
-    are undefined. Unseen reference sets use the complete set's P_0, because leaving out references by passage would
-    reveal information about the passage.
+    Other sources must beat this baseline. All passages of a query have the same label, so nDCG and correlations within
+    queries are undefined. Unseen reference sets use the complete set's P_0, because leaving out references by passage
+    would reveal information about the passage.
     """
 
     constant = True
@@ -27,7 +27,7 @@ class Zeroshot(AnnotationSource):
         return False
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label with the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
+        """Label passages with the zero-shot answer's mean score over seeds; as in eRAG, negative scores become 0."""
         scores = data.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
         means = scores.group_by("references", "qid", maintain_order=True).agg("label")
         means = means.with_columns(pl.col("label").list.mean())
