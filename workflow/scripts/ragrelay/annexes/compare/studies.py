@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return the pair of the earlier study with itself (``at`` 0) or with the later study (``at`` 1)."""
+        """Return the earlier study's names paired with themselves (``at`` 0) or with the later study's (1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 

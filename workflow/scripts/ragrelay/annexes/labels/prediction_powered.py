@@ -1,9 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-The method is in analysis/prediction_powered.py. The number J is the estimate from the judge's labels of the N queries
-without human labels. The judge's labels get no weight if fewer than 5 labelled queries differ from the most common
-value, in the human or the judge's labels. The unit is the query: if a query has several answers, their mean is its
-value.
+The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries without
+human labels. The judge gets no weight if fewer than 5 labelled queries differ from the most common value, in the human
+or the judge's labels. The unit is the query: if a query has several answers, their mean is its value.
 """
 
 from collections.abc import Sequence

@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """Params for the page's part on judges: threshold and statement of the key, and judges of their own answers."""
+        """The page's params on trust in judges: minimum kappa, random sample or not, and judges of own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}

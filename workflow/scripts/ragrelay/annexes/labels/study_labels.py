@@ -33,8 +33,7 @@ def made_tables(
 ) -> dict[str, Path]:
     """Return the path of each source's table, for sources with a job among ``names`` and the sources they combine.
 
-    ``files``: the tables, keyed by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer,
-    generator.
+    ``files``: tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
     """
     tables = {}
     for name in parts(annotations, names):

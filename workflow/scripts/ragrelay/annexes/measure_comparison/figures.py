@@ -15,7 +15,7 @@ from ragrelay.report.figure_files import draw_figures
 
 COLOUR, TITLE = "#1b6ca8", "r"
 ROW, BAR = 24, 0.03
-"""The height of a measure's row, and the distance between bars as a share of the axis."""
+"""The height of a measure's row in pixels, and the distance between bars as a share of the axis."""
 
 
 def draw_measures(study: MeasuresShown, folder: Path) -> None:
@@ -24,7 +24,7 @@ def draw_measures(study: MeasuresShown, folder: Path) -> None:
 
 
 def fit_of_measures(study: MeasuresShown, theme: Theme) -> Spec:
-    """Draw each measure's r with its interval, and bars that join measures between which no difference is known."""
+    """Draw each measure's r with its interval, and bars that join measures with no known difference between them."""
     known = study.fits.drop_nulls("r").with_columns(panel=pl.lit(""))
     shown = known.select("panel", "measure", "r", "r2", "low", "high", "relay", "verdict", "n", "share_tied")
     order = shown["measure"].to_list()

@@ -39,4 +39,4 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The figure and tables of the comparison, in the order in which the page shows them."""

@@ -1,4 +1,4 @@
-"""Make the page's tables of compared measures."""
+"""Build the page's tables on the comparison of measures."""
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from ragrelay.report.display.tables import Table, between, depth, name, numeric,
 
 
 def fit_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
-    """Show each measure in each cell."""
+    """Show how closely each measure tracks answer quality in each cell."""
     rows = study["measure_fit"].sort("ordering", "k", "references", pl.col("r").neg(), nulls_last=True)
     return table_of(
         rows, name("ordering"), depth(chosen=str(study.cell["k"])), name("references"), name("measure"),
@@ -18,7 +18,7 @@ def fit_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
 
 
 def pair_table(study: MeasuresShown, most_rows: int | None = None) -> Table:
-    """Show each comparison in each cell."""
+    """Show each comparison of two measures in each cell."""
     return table_of(
         study["measure_pairs"], name("ordering"), depth(chosen=str(study.cell["k"])), name("references"),
         name("measure"), name("against", "against_measure"), between("difference", "difference"), name("verdict"),

@@ -1,4 +1,4 @@
-"""Give rules what they need of the comparison of measures."""
+"""Provide the rules that compare measures with data."""
 
 import functools
 
@@ -21,17 +21,17 @@ class MeasureComparison:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset, generator and scorer; empty without the key."""
+        """A key for each dataset, generator and scorer; empty without the config key ``compare_measures``."""
         sections = self.study.sections if self.settings else []
         return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
 
     def parts(self, scorer: str) -> list[StudyFile]:
-        """Return a panel's pairs without each judge; none for other scorers."""
+        """Return the tables of measure pairs for a panel without each of its judges; none for other scorers."""
         return [RESULT_TABLES[1].file.at(scorer=part) for part in self.study.scoring.parts.get(scorer, ())]
 
     @functools.cached_property
     def shown(self) -> dict[str, object] | None:
-        """Values for the page: the declared measure, each section's cell, nugget scorers and subtopic measures."""
+        """Values for the page: the declared measure, sections' primary cells, nugget scorers and subtopic measures."""
         if not self.settings:
             return None
         cells = {}

@@ -17,7 +17,7 @@ class ComparisonSettings(Settings):
 
 
 class ComparisonKeys(Settings):
-    """The comparison of retrieval measures."""
+    """The key that compares retrieval measures."""
 
     compare_measures: ComparisonSettings | None = Field(
         None,

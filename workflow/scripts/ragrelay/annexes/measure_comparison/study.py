@@ -1,4 +1,4 @@
-"""Hold the report's data on compared measures: both tables of one dataset, generator and scorer."""
+"""Hold the report's two tables on compared measures for one dataset, generator and scorer."""
 
 import itertools
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class MeasuresShown(ShownTables):
-    """The compared measures in one section."""
+    """The comparison of measures in one section of the page."""
 
     COLUMNS: ClassVar = {"measure_fit": FIT_COLUMNS, "measure_pairs": PAIR_COLUMNS}
 
@@ -23,13 +23,13 @@ class MeasuresShown(ShownTables):
 
     @property
     def declared(self) -> str | None:
-        """The measure chosen before the study."""
+        """The measure chosen before the study, which all others are compared with; None if no measure was chosen."""
         declared: str | None = self.params["declared"]
         return declared
 
     @property
     def fits(self) -> pl.DataFrame:
-        """The rows of the primary cell, largest r first."""
+        """Each measure's row for the primary cell, largest r first."""
         return self["measure_fit"].filter(**self.cell).sort("r", descending=True, nulls_last=True)
 
     @property
@@ -39,7 +39,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def joined(self) -> list[list[str]]:
-        """The longest runs of measures, ordered by r, without a known difference; empty with a declared measure."""
+        """The longest runs of measures, in order of r, without known differences; empty if a measure is declared."""
         names = self.fits["measure"].to_list()
         known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
         apart = {frozenset(pair) for pair in known}

@@ -38,7 +38,7 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``. Notebooks display a list."""
+    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``; shown in notebooks as a list."""
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
@@ -51,9 +51,9 @@ class PageAnswers(tuple[Conclusion, ...]):
 
 
 class Results:
-    """A study's results. docs/reference/results.md lists every table's columns.
+    """The results of a finished study; docs/reference/results.md lists every table's columns.
 
-    A table's first columns come from the file's path: dataset, generator, scorer, and so on.
+    A table's first columns, such as dataset, generator and scorer, come from the path of the file.
 
     Args:
         folder: The study's folder, ``results/<study>``.
@@ -147,7 +147,7 @@ class Results:
         """List the tables that this study has.
 
         Returns:
-            Their names.
+            The tables' names.
         """
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
@@ -158,7 +158,7 @@ class Results:
     def answer(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> PageAnswers:
-        """Read the page's answers, word for word, from its first section with these names.
+        """Read the page's answers, word for word, from its first section for these names.
 
         Args:
             dataset: A dataset's name; None accepts any.
@@ -176,7 +176,7 @@ class Results:
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> "altair.FacetChart":
-        """Draw the main figure, mean P against k, for the page's first section with these names.
+        """Draw the main figure, mean P against k, for the page's first section for these names.
 
         Args:
             dataset: A dataset's name; None accepts any.
@@ -221,7 +221,7 @@ class Results:
         return json_object(path, str(self.folder), "a finished study, results/<study>")
 
     def sections(self) -> list[dict[str, str]]:
-        """List the page's sections in order, first those with the primary scorer.
+        """List the page's sections in order, starting with those for the primary scorer.
 
         Returns:
             Each section's dataset, generator and scorer.
@@ -252,7 +252,7 @@ class Results:
             The section's dataset, generator and scorer.
 
         Raises:
-            InputError: The study doesn't have this name, or isn't finished.
+            InputError: The study isn't finished or has no such dataset, generator or scorer.
         """
         wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
         known = self.sections()
@@ -273,7 +273,7 @@ class Results:
             The section's tables and settings.
 
         Raises:
-            InputError: The study doesn't have this name or isn't finished, or a file is missing or damaged.
+            InputError: The study isn't finished or has no such section, or a file is missing or damaged.
         """
         key = self.section_key(dataset, generator, scorer)
         config = self.provenance["config"]
@@ -312,7 +312,7 @@ class Results:
             name: The table's name.
 
         Returns:
-            Each column's type, meaning and unit, keyed by name.
+            Each column's type, meaning and unit, keyed by the column's name.
         """
         columns: Columns = resolve(TABLES[name].columns)
         return columns

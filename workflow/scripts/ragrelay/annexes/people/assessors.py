@@ -1,4 +1,4 @@
-"""Measure agreement between assessors: Cohen's kappa for each pair, Krippendorff's alpha for all of them."""
+"""Measure agreement between assessors: Cohen's kappa for each pair, and Krippendorff's alpha for all assessors."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ KAPPA, ALPHA = "kappa_weighted", "alpha"
 Numbers = npt.NDArray[np.integer[Any]]
 TWICE = "answers with two scores"
 MOST_SKEWED = 1.0
-"""Kappa and alpha have no intervals if scores are more skewed than this, because intervals would cover only 86%
-(counts, rare grades)."""
+"""Kappa and alpha get no intervals if scores (counts, rare grades) are more skewed than this, because intervals would
+cover the true value in only 86% of studies."""
 MOST_VALUES = 20
-"""Maximum number of distinct scores. With more, kappa is left out because few scores are equal, and alpha has no
-interval because skewed scores would make it too narrow."""
+"""Maximum number of distinct scores. With more, kappa is left out because few scores are equal, and alpha gets no
+interval because skewed scores would make the interval too narrow."""
 TABLE = {
     "people": text("name of the scorer with the human scores"),
     "quantity": text(f"coefficient in `value`: `{KAPPA}`, Cohen's kappa between two assessors with quadratic weights, "
@@ -64,7 +64,7 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 
 
 def krippendorff(values: Array, unit: Numbers) -> float:
-    """Compute Krippendorff's alpha of the scores ``values`` (n,); ``unit`` (n,): each score's answer, numbered from 0.
+    """Compute Krippendorff's alpha of the scores ``values`` (n,); ``unit`` (n,) is each score's answer number.
 
     With squared differences, alpha is 1 minus the variance within answers, weighted by the number of scores, divided by
     the variance of all scores (Krippendorff 2011). NaN if all scores are equal.
@@ -85,7 +85,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, object]:
 
 
 def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
-    """Return krippendorff's alpha of ``values`` (n,) with its interval over clusters (``place``: their numbers)."""
+    """Return Krippendorff's alpha with its interval over clusters; ``place`` holds cluster numbers."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}

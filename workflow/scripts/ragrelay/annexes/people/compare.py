@@ -15,18 +15,18 @@ from ragrelay.scoring.filed_scores import generated
 from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
 
 UNNAMED = "nobody named"
-"""The assessor's name for scores that don't name one."""
+"""The name used for the assessor of scores that don't name an assessor."""
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
-    """Read all answers: score_files.ANSWER, answer, words. ``files``: by generator, retriever, ordering and k."""
+    """Read all answers (score_files.ANSWER, answer, words) from files by generator, retriever, ordering and k."""
     tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
     words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
     return pl.concat(tables).with_columns(words=words.cast(pl.Int64))
 
 
 def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Return score_files.ANSWER and value, keyed by scorer, for the reference set that ``references`` names."""
+    """Read each scorer's scores (score_files.ANSWER, value) for its reference set in ``references``."""
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in references}
     for key, path in files.keyed:
         rows = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).filter(
@@ -61,8 +61,8 @@ def compare_people(
 ) -> dict[str, pl.DataFrame]:
     """Compare scorers with human scores; return the tables, keyed by name, without the column dataset.
 
-    ``rows``: score_files.ROWS from the file with human scores; ``answers``, ``scores`` and ``measures``: from
-    answers_of, scores_of and measures_of; ``people``: the scorer's name; ``pairs``: the retrievers to compare.
+    ``rows``: score_files.ROWS from the file with human scores; ``answers``, ``scores`` and ``measures`` come from
+    answers_of, scores_of and measures_of; ``people``: the human scores' scorer; ``pairs``: the retrievers to compare.
     """
     own, _ = of_answers(mean_scores(rows), answers)
     assessed = (

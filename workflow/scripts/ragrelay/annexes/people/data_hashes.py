@@ -1,4 +1,4 @@
-"""Hash scores from files, for a study's provenance."""
+"""Hash the scores that a study reads from files, for the study's provenance."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -14,7 +14,7 @@ FROM_FILE = file.__name__.rpartition(".")[2]
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash the scores of the grid's scorers of kind file, keyed by ``scores <scorer>, <generator>``.
+    """Count and hash the scores of the grid's scorers of kind `file`, keyed by ``scores <scorer>, <generator>``.
 
     Raises InputError for a damaged file.
     """

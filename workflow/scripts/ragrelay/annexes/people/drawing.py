@@ -1,4 +1,4 @@
-"""Draw answers for people to score next: at random, equally many per cell, and for the same queries in all cells."""
+"""Draw answers for people to score next: at random, with equal numbers per cell, for the same queries in all cells."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ COLUMNS = {
                 "ragrelay reads only this column to match a score with an answer, because spreadsheet programs change "
                 "some values. A score is ignored if the answer has changed in the study"),
 }  # fmt: skip
-"""Columns of the file. Hide the columns starting with ``qid`` from people who score."""
+"""Columns of the file with answers to score. Hide the columns from ``qid`` onwards from the people who score."""
 
 
 def drawn(
@@ -44,13 +44,13 @@ def drawn(
 ) -> pl.DataFrame:
     """Return the answers that have scores, then up to ``most`` more to score: COLUMNS.
 
-    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query. ``of``:
-    SYSTEM of the cells to draw from; they all get equally many scores, counting existing ones. Within a cell, the draw
-    prefers answers whose queries have the fewest scores in this cell, then the most in the generator's other cells (so
-    that gains and differences compare pairs), then the fewest overall, then the lowest hash with ``seed``. Because
-    that order is random, each answer in a cell is equally likely, provided that existing scores also belong to random
-    answers. Raises InputError if a cell's scores have different probabilities, which can't be combined with this
-    draw's.
+    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of the scores so far; ``queries``: qid, query.
+    ``of``: SYSTEM of the cells to draw from, which end up with equal numbers of scores, including existing ones. Within
+    a cell, the draw prefers answers whose queries have the fewest scores in this cell, then the most in the generator's
+    other cells (so that gains and differences compare pairs), then the fewest overall, then the lowest hash with
+    ``seed``. The hash is random, so all answers in a cell are equally likely to be drawn if existing scores also belong
+    to random answers. Raises InputError if scores in a cell were drawn with different probabilities, which can't be
+    combined with this draw.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -108,7 +108,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return lines if ``table`` (COLUMNS), once scored, has too few answers to compare the cells ``of`` (SYSTEM).
+    """Return lines that say so if ``table`` (COLUMNS) has too few answers to compare the cells ``of`` (SYSTEM).
 
     ``of_cell``: the number of answers in a cell, which may be too few for a slope.
     """
@@ -134,18 +134,18 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)
-"""Half widths of intervals for which the plan states how many scores they need."""
+"""Half widths of intervals; for each of these, the plan states how many human scores are needed."""
 ASSUMED_SD = 0.35
-"""Standard deviation of human scores (0 to 1) that is assumed while there are few scores; grades have 0.3 to 0.5."""
+"""Standard deviation of human scores (0 to 1) assumed while there are few scores; that of grades is 0.3 to 0.5."""
 KNOWN_FROM = 10
 
 
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
-    """Return how many human scores an interval of ± ``half_width`` for a difference between two cells needs.
+    """Return the human scores needed for an interval of ± ``half_width`` for a difference between two cells.
 
     A scorer, whose correlation with people is ``r``, has scored all ``answers`` of each cell; each cell gets half of
-    the human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about
-    2 sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
+    the human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about 2
+    sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))
@@ -154,10 +154,10 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 
 
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
-    """Return a line that states how many human scores the WIDTHS need, with and without a scorer.
+    """Return a line that states how many human scores the WIDTHS require, with and without a scorer's help.
 
     ``cells`` are each cell's human scores so far, from 0 to 1, (n,); ``answers`` is the number of answers in a cell.
-    The standard deviation is within cells, since a retriever's effect is not an error of its mean.
+    The standard deviation is computed within cells, because differences between retrievers are not errors of a mean.
     """
     free = sum(map(len, cells)) - len(cells)
     known = free >= KNOWN_FROM

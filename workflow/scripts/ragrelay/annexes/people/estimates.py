@@ -1,4 +1,4 @@
-"""Estimate each cell's mean human score, gains, and differences between retrievers, with each scorer's help."""
+"""Estimate mean human scores, gains and differences between retrievers, with the help of each scorer's scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,9 +40,9 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 
 MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
-"""Slopes are per this much of the measure."""
+"""Slopes are stated per this increase in the retrieval measure."""
 UNLIKE = 0.2
-"""Level of the test of assessors' shares: high, because with few scores only large differences are significant."""
+"""Level of the test that compares assessors' shares; high, because few scores show only large differences."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
@@ -81,9 +81,9 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measures: Measures) -> pl.DataFrame:
-    """Estimate P of every cell, its gain, and differences and slopes of ``pairs`` of retrievers (``TABLE``, scorer).
+    """Estimate human scores: each cell's mean and gain, and differences and slopes of ``pairs`` of retrievers.
 
-    A row per scorer. Below the numbers of scores that simulations support, there is a ``reason`` and no interval.
+    Columns: scorer and TABLE. With fewer scores than simulations support, a row has a ``reason`` and no interval.
     """
     rows = [
         {"scorer": name, "people": people, **row}
@@ -135,8 +135,8 @@ def estimate(
 ) -> dict[str, Any]:
     """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict.
 
-    ``assessors``: see Laid. If different people scored the two cells, there is no interval, because some people are
-    more severe than others; slopes do have one, because severity doesn't change them.
+    For ``assessors``, see Laid. If different people scored two compared cells, a difference gets no interval, because
+    some people are more severe than others; slopes do get one, because they aren't affected by severity.
     """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
@@ -175,7 +175,7 @@ def estimate(
 
 
 def few_of_a_cell(cells: Sequence[Array]) -> str:
-    """Return why one of ``cells``, the cells' human scores (n,), has too few; empty if all have enough."""
+    """Return why one of ``cells`` (each cell's human scores, (n,)) has too few scores; empty if all have enough."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
@@ -183,9 +183,9 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
-    """Return how the people who scored two cells differ; empty if chance may explain it (chi-squared test).
+    """Return how the people who scored two cells differ; empty if a difference may be due to chance (chi-squared test).
 
-    ``parts``: for each assessor, the number of their scores in each cell.
+    ``parts``: the number of scores in each of the two cells, keyed by assessor.
     """
     counts = {name: np.array(of_cells) for name, of_cells in parts.items() if sum(of_cells) > 0}
     if len(counts) < 2 or stats.chi2_contingency(list(counts.values()), correction=False).pvalue >= UNLIKE:
@@ -196,9 +196,9 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Return why there are too few human scores ``values`` (n,), or ``queries``, for an interval; empty if enough.
+    """Return why human scores ``values`` (n,), or ``queries``, are too few for an interval; empty if they aren't.
 
-    ``what``: the units' plural; ``least``: how many are needed.
+    ``what``: what the scores are called, in the plural; ``least``: the number of scores needed.
     """
     if len(values) < least:
         return f"fewer than {least} {what}"

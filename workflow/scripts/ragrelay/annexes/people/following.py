@@ -23,11 +23,11 @@ ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
 COEFFICIENTS = (R, RHO)
 SYSTEM = [name for name in OF_CELL if name != "seed"]
 SCORES_OF_SYSTEM = 5
-"""Minimum answers with a human score for a system to count."""
+"""Minimum number of a system's answers with human scores for the system to be included."""
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
 SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
 FAMILIES = "pairs of generator and retriever"
-"""Families of systems: members differ only in ordering and k."""
+"""The name of families of systems: systems of a family differ only in ordering and k."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
     "people": text("name of the scorer with the human scores"),
@@ -70,9 +70,9 @@ COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
 def paired_answers(
     people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers with scores from people and a scorer, keyed by scorer: ANSWER, people, scorer, words, cluster.
+    """Pair human scores with each scorer's, keyed by scorer: ANSWER, people, scorer, words, cluster.
 
-    ``people`` and ``scores``: ANSWER, value; ``words``: ANSWER, words.
+    ``people`` and each table in ``scores`` have columns ANSWER and value; ``words`` has columns ANSWER and words.
     """
     own = people.select(*ANSWER, people="value").join(words, on=ANSWER, how="left", maintain_order="left")
     tables = {}
@@ -84,7 +84,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the rows of TABLE with the column scorer."""
+    """Yield each scorer's agreement with people: rows of TABLE and the column scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
@@ -103,7 +103,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
 
 
 def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the rows of COMPARISON with the column scorer, for each pair of scorers."""
+    """Yield the comparison of each pair of scorers: rows of COMPARISON and the column scorer."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
@@ -188,7 +188,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Regress the scorer's minus people's scores, each in its own standard deviations, on ``of`` (n,)."""
+    """Regress a scorer's standardised scores minus people's standardised scores on ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]
@@ -206,6 +206,6 @@ def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp])
 
 
 def order_of(names: Sequence[str], table: pl.DataFrame, quantity: str) -> list[str]:
-    """Return the scorers in ``names`` that have a value for ``quantity``, highest first."""
+    """Return the scorers in ``names`` that have a value of ``quantity`` in ``table``, highest value first."""
     values = dict(table.filter(quantity=quantity).drop_nulls("value").select("scorer", "value").iter_rows())
     return sorted((name for name in names if name in values), key=lambda name: -values[name])

@@ -1,4 +1,4 @@
-"""Arrange a generator's human and scorer scores in arrays: queries by cells and seeds."""
+"""Arrange the scores of a generator's answers, by people and scorers, in arrays: queries by cells and seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ CONTEXT = ["retriever", "ordering", "k"]
 
 @dataclass(frozen=True)
 class Laid:
-    """Scores (queries, columns) with a column per cell and seed. ``people`` is NaN where people gave no score.
+    """Scores (queries, columns), with a column per cell and seed; ``people`` is NaN where people gave no score.
 
-    ``scorers``: scores, keyed by scorer, NaN where missing. ``assessors``: each assessor's share, from 0 to 1, of an
-    answer's human score, keyed by the assessor's name. ``weights``: inverse probabilities of being drawn for people, 1
-    where unknown. ``cluster`` (queries,): each query's cluster number.
+    ``scorers``: scores keyed by scorer, NaN where missing. ``assessors``: each assessor's share, from 0 to 1, of an
+    answer's human score, keyed by the assessor's name. ``weights``: the inverse of each answer's probability of being
+    drawn for people, 1 where unknown. ``cluster`` (queries,): each query's cluster number.
     """
 
     columns: pl.DataFrame
@@ -33,7 +33,7 @@ class Laid:
     qids: tuple[str, ...]
 
     def row(self, factor: float, **context: Any) -> list[float]:
-        """Return a row with ``factor`` in the cell's columns (all its seeds) and 0 in the others."""
+        """Return a row of factors: ``factor`` in the columns of the cell ``context`` (all seeds), 0 in the others."""
         return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
                 for each in self.columns.iter_rows(named=True)]  # fmt: skip
 
@@ -47,8 +47,8 @@ def laid_out(
 ) -> Laid:
     """Arrange the scores of ``generator``'s answers.
 
-    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value; ``by``: ANSWER,
-    assessor, part, of the same answers.
+    ``people``: score_files.ANSWER, value, probability; ``scores``, keyed by scorer: ANSWER, value; ``by``: ANSWER,
+    assessor, part (each assessor's share of the answer's human score).
     """
     own = people.filter(generator=generator)
     others = {name: frame.filter(generator=generator) for name, frame in scores.items()}

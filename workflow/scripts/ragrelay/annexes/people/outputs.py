@@ -65,4 +65,4 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:assessor_table", {}, limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The tables and the figure on human scores, in the order in which the page shows them."""

@@ -10,15 +10,15 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[PeopleStudy]:
-    """Return a study per dataset, or none. ``params``: People.drawn of the rules."""
+    """Return each dataset's human scores, or none; ``params`` come from rules.People.drawn."""
     return PeopleStudy.each(files, params)
 
 
 def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, object]:
-    """Return the variables of ``people.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``people.html.j2``, and add the charts on human scores to ``page``."""
     return {"people": page.units("people", part, people_answer, people_sentences, OUTPUTS, PARTS, most_rows)}
 
 
 def warnings(part: Sequence[PeopleStudy]) -> list[str]:
-    """Warn of each dataset with comparisons between answers that different people scored."""
+    """Warn of each dataset in which compared answers were scored by different people."""
     return [warning for study in part for warning in people_warnings(study)]

@@ -1,4 +1,4 @@
-"""Make the page's tables on human scores."""
+"""Build the page's tables on human scores."""
 
 import polars as pl
 
@@ -11,14 +11,14 @@ AGREED = {
     "length": "bias per doubling of words", "generator": "bias for a generator",
     "kappa_weighted": "κ, quadratic weights", "alpha": "α over all assessors",
 }  # fmt: skip
-"""How the page names quantities."""
+"""What the page calls each quantity."""
 OF_QUANTITY = name("quantity", "words")
 P = numeric("p", "p_value", p_value)
 QUERIES = numeric("queries", "n_queries", count)
 
 
 def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per estimate, with and without the scorer, and how much the scorer helps."""
+    """Show each estimate with and without the scorer's help, and how much the scorer narrows the interval."""
     frame = study["people_estimates"].with_columns(no_interval=pl.col("low").is_null()).sort(
         "no_interval", maintain_order=True
     )  # fmt: skip
@@ -33,7 +33,7 @@ def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def agreement_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per scorer and quantity."""
+    """Show how closely scorers agree with people, with a row per scorer and quantity."""
     return table_of(
         _worded(study["people_agreement"]), name("scorer"), OF_QUANTITY, name("of"), between("value", "value", 2), P,
         numeric("answers or systems", "n", count), QUERIES, REMARK, most=most_rows,
@@ -41,7 +41,7 @@ def agreement_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def comparison_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per pair of scorers and quantity."""
+    """Show which scorers agree better with people, with a row per pair of scorers and quantity."""
     return table_of(
         _worded(study["people_comparisons"]), name("scorer"), name("against"), OF_QUANTITY,
         between("difference", "difference", 2), P, numeric("answers or systems", "n", count), QUERIES, REMARK,
@@ -50,7 +50,7 @@ def comparison_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def assessor_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show a row per pair of assessors, and one row for all of them."""
+    """Show agreement between assessors, with a row per pair and a row for all assessors."""
     return table_of(
         _worded(study["assessors"]), OF_QUANTITY, name("assessor"), name("against"), between("value", "value", 2),
         numeric("answers", "n", count), QUERIES, REMARK, most=most_rows,

@@ -1,4 +1,4 @@
-"""Estimate means, differences and slopes from human scores of some answers and a scorer's scores of all.
+"""Estimate means, differences and slopes from human scores of some answers and a scorer's scores of all answers.
 
 The method is in analysis/prediction_powered.py, with influences summed over the queries' clusters. Let y be the mean
 human score of the scored answers in a cell, weighted by the inverse of each answer's probability of being drawn, f the
@@ -21,7 +21,7 @@ METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall
 LABELS_AT_LEAST, QUERIES_AT_LEAST = 40, 12
 """Minimum human scores, and minimum queries with a human score, for an interval."""
 OF_CELL_AT_LEAST, DIFFERENT_OF_CELL = 20, 3
-"""Minimum scores in each of two compared cells for an interval, and minimum that differ from the most frequent one."""
+"""Minimum scores in each of two compared cells for an interval, and minimum that differ from the commonest score."""
 LABELS_OF_SLOPE = 80
 """Minimum human scores for a slope's interval."""
 
@@ -29,8 +29,8 @@ LABELS_OF_SLOPE = 80
 class PartlyScored(NamedTuple):
     """Scores of answers to some queries, all (..., queries, columns), with a column per cell and seed.
 
-    ``people`` is NaN where people gave no score, ``scorer`` where there is no answer. ``weights`` are inverse
-    probabilities of being drawn.
+    ``people`` is NaN where people gave no score, ``scorer`` where there is no answer. ``weights`` are the inverse of
+    each answer's probability of being drawn.
     """
 
     people: Array
@@ -39,12 +39,12 @@ class PartlyScored(NamedTuple):
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Mark the answers with a score from both people and the scorer."""
+        """Mark the answers that have both a human score and the scorer's."""
         return np.isfinite(self.people) & np.isfinite(self.scorer)
 
 
 class Influences(NamedTuple):
-    """The estimate from human scores alone, its change if the scorer has weight 1, and clusters' influences on both.
+    """The estimate from human scores alone, the change if the scorer gets weight 1, and clusters' influences on both.
 
     ``alone`` and ``more`` (...), ``of_people`` and ``of_scorer`` (..., clusters); ``parts`` (..., clusters): the
     variance that a cluster's human scores contribute if they are independent.
@@ -66,12 +66,12 @@ class Influences(NamedTuple):
 def influences(
     answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
 ) -> Influences:
-    """Return the Influences on a sum of cells' means, or of their slopes on ``x``.
+    """Compute each cluster's influence on a sum of cells' means, or on a sum of cells' slopes on ``x``.
 
     Args:
         answers: The answers' scores.
         contrast: A row per cell with each column's factor. With factors 1 and -1 for two cells, the sum of slopes is
-            the slope of their difference.
+            the slope of the difference between the cells.
         cluster: Each query's cluster number, (queries,).
         x: The slopes' predictor, (..., queries); it must vary over the queries that people scored in each cell."""
     known, there = answers.known, np.isfinite(answers.scorer)
@@ -130,7 +130,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Return the estimate with the tuned weight, if it narrows the interval, and the one from human scores alone."""
+    """Return the estimate from human scores alone, and the one with the tuned weight if that narrows the interval."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:

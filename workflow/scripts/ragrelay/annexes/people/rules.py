@@ -25,23 +25,23 @@ class People:
 
     @functools.cached_property
     def others(self) -> list[str]:
-        """The grid's other scorers."""
+        """The grid's scorers other than the one with human scores."""
         return [name for name in self.study.grid.scorers if self.scorer and name != self.scorer]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset; empty if no scorer is compared with people."""
+        """A key for each dataset; empty if no scorer is compared with people."""
         return [{"dataset": dataset} for dataset in self.study.grid.datasets] if self.others else []
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """The cells of all generators."""
+        """A key for each cell of each generator."""
         cells = itertools.product(self.study.grid.generators, self.study.all_cells)
         return [{"generator": generator, **cell} for generator, cell in cells]
 
     @functools.cached_property
     def scores(self) -> list[StudyFile]:
-        """The score tables of the other scorers."""
+        """The score tables of all scorers other than the one with human scores."""
         tables = itertools.product(self.others, self.study.grid.generators, self.study.retrievers_and_zeroshot)
         return files.scores.each(
             {"scorer": scorer, "generator": generator, **retriever} for scorer, generator, retriever in tables
@@ -49,7 +49,7 @@ class People:
 
     @functools.cached_property
     def from_files(self) -> list[StudyFile]:
-        """The score tables of all scorers of kind file."""
+        """The score tables of all scorers of kind `file`."""
         return [
             path
             for retriever in self.study.retrievers_and_zeroshot
@@ -58,13 +58,13 @@ class People:
 
     @property
     def file(self) -> OfJob:
-        """A function from wildcards to the file of human scores."""
+        """A function of wildcards that returns the dataset's file of human scores."""
         scores = self.given
         return lambda wildcards: scores.file(wildcards.dataset) if scores else []
 
     @property
     def params(self) -> dict[str, object]:
-        """Params for the rule that compares scorers with people."""
+        """The params of the rule that compares scorers with people."""
         study, name = self.study, self.scorer
         if name is None:
             return {}
@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: each other retriever with the primary pair's reference."""
+        """Return the pairs of retrievers to compare: each retriever with the primary comparison's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Return a line per dataset on how many human scores an interval needs; none if no scorer has human scores."""
+        """Return a line per dataset on how many human scores intervals need; none if no scorer has human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells that people score: the primary comparison's (all if there is none) and the zero-shot cells."""
+        """The cells that people score: zero-shot, and those of the primary comparison (or all if there is none)."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -118,7 +118,7 @@ class People:
 
     @property
     def draw(self) -> dict[str, object]:
-        """Params for the rule that draws answers for people to score."""
+        """The params of the rule that draws answers for people to score."""
         study, name, scores = self.study, self.scorer, self.given
         return {
             "patterns": {"answers": files.answers, "queries": files.queries},

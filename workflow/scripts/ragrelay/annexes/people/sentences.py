@@ -19,11 +19,11 @@ from ragrelay.report.facts import TableRow
 COMPARISON = ["generator", "retriever", "ordering", "k", "against_retriever"]
 MOST_NAMED = 3
 WORTH = 0.95
-"""A scorer helps if it narrows the interval to less than this share of its width without the scorer."""
+"""A scorer helps if the interval with the scorer is narrower than this share of the interval without it."""
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
-    """Conclude which scorer correlates best with human scores, and point to the sections with their intervals."""
+    """Conclude which scorer correlates best with human scores, and point to the page's sections with intervals."""
     return _followed(study)._replace(remark=_elsewhere(study))
 
 
@@ -52,7 +52,7 @@ def _pair(row: Row) -> str:
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
-    """Warn of comparisons whose two sides different people scored: the sections with human scores test them, too."""
+    """Warn of comparisons in which different people scored the two sides; the page's sections test them, too."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [

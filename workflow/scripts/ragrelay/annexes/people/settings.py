@@ -6,7 +6,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """Human scores of some answers, with which the grid's other scorers are compared."""
+    """Human scores of some answers, which the grid's other scorers are compared with."""
 
     scorer: Name | None = Field(
         None,
@@ -20,6 +20,6 @@ class PeopleSettings(Settings):
 
 
 class PeopleKeys(Settings):
-    """Human scores of answers."""
+    """The key for human scores of answers."""
 
     people: PeopleSettings | None = None

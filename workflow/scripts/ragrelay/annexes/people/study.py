@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PeopleStudy(ShownTables):
-    """Human scores of a dataset's answers; ``params``: People.drawn of the rules."""
+    """Human scores of a dataset's answers; ``params`` come from rules.People.drawn."""
 
     COLUMNS: ClassVar = {
         "people_estimates": ESTIMATES,
@@ -26,7 +26,7 @@ class PeopleStudy(ShownTables):
 
     @property
     def scorers(self) -> tuple[str, ...]:
-        """The grid's other scorers."""
+        """The grid's scorers other than the one with human scores."""
         return tuple(self.params["scorers"])
 
     @property

@@ -1,4 +1,4 @@
-"""Evaluate predictors further: where the context helps, how far off their ranks are, and which of them is best."""
+"""Evaluate predictors further: do they tell where contexts help, how far off are their ranks, and which is best?"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -73,12 +73,12 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 
 
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
+    """Return a row per cell, target, predictor and statistic: COLUMNS without those of STUDY_PART.
 
     AUROC (target `gain`) follows DeLong et al. (1988), with Student's t interval on the logit; p-values are Mann and
     Whitney's. sMARE follows Faggioli et al. (Information Retrieval Journal 2022), with Student's t interval over
-    queries; chance means random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target
-    and statistic.
+    queries; chance means random ranks, (1 - 1 / n^2) / 3. Holm's correction covers all predictors of a cell, target and
+    statistic.
     """
     rows = []
     for cell in cells:
@@ -93,7 +93,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
-    """Return the probability that a ``positive`` query has the larger ``x`` (ties: half), with interval and p-value."""
+    """Return the probability that ``x`` is larger for ``positive`` queries (ties: half), with interval and p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -110,7 +110,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
 
 
 def smare(x: Array, y: Array) -> dict[str, object]:
-    """Return the mean scaled distance between ranks, with its interval and chance level."""
+    """Return the mean scaled distance between ranks by ``x`` and ``y`` (sMARE), with interval and chance level."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
     n, errors = len(x), sare(x, y)
@@ -120,16 +120,16 @@ def smare(x: Array, y: Array) -> dict[str, object]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Return the distance of each query's ranks by ``x`` and ``y`` over the number of queries; ties share a rank."""
+    """Return the distance between each query's ranks by ``x`` and ``y`` divided by n; ties share a rank."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
 
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """Return a row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
+    """Return each query's rank error by cell and predictor, for P and gain: SARE_COLUMNS without STUDY_PART.
 
-    The value is the sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``. Where that is undefined,
-    there is no row.
+    The value is the sARE of Faggioli et al. (2022); its mean over queries is the sMARE in ``accuracies``. If sMARE is
+    undefined, there are no rows.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
     for cell in cells:
@@ -148,7 +148,7 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Compare each predictor with the best one in its cell, and with the retrieval measure: COMPARED_COLUMNS.
+    """Compare each predictor with its cell's best predictor and with the retrieval measure: COMPARED_COLUMNS.
 
     Differences of rho are over the same queries and tested by a jackknife over them with Student's t; ranks are
     computed once. The best predictor is the one with the largest rho here, so its lead is partly chance: a significant

@@ -1,4 +1,4 @@
-"""The annex for prediction."""
+"""The annex that predicts utility and answer quality without judgements."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar

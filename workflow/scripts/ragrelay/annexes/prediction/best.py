@@ -51,14 +51,14 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per cell and target.
+    """Return the best predictor of each cell and target: COLUMNS without those of STUDY_PART.
 
     The test compares the largest rho with the largest rho on shuffled targets (Westfall and Young 1993), which accounts
-    for choosing the best and for similar predictors. A query without a predictor's value gets the middle rank. The
-    verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, for the
-    retrievers ``rankings``. Gain and utility contain P_0 with its noise over seeds, so a predictor computed from the
-    zero-shot answer correlates with them even if no context helps. For these targets, the predictor must also correlate
-    with P given P_0 (``beyond_p0``), with the same correction; otherwise the verdict is `not beyond P₀`.
+    for choosing the best and for similar predictors. A query for which a predictor has no value gets the middle rank. A
+    verdict is positive if p < 0.05 after Holm's correction over all cells of a target and reference set with retrievers
+    in ``rankings``. Gain and utility contain P_0 with its noise over seeds, so a predictor computed from the zero-shot
+    answer correlates with them even if no context helps. For these targets, the predictor must also correlate with P
+    given P_0 (``beyond_p0``), with the same correction; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -114,8 +114,8 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
-    """Return the predictor that correlates best with ``y`` (n,) and chance, given centred unit ``ranks`` (n,
-    predictors).
+    """Return the predictor that correlates best with ``y`` (n,), with the chance level; ``ranks`` (n, predictors) are
+    centred and have unit length.
     """
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
@@ -134,11 +134,11 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 
 
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
-    """Return partial rho between a predictor (column ``place`` of ``ranks``) and P given P_0, and the chance level.
+    """Return partial rho between the predictor in column ``place`` of ``ranks`` and P given P_0, with the chance level.
 
     Residuals of ranks come from a regression on P_0's rank and its square, because ranks need not be linearly related.
-    The residuals of P are shuffled and fitted again (Freedman and Lane 1983). The comparison is with the best of all
-    predictors, as in ``best``.
+    The residuals of P are shuffled, and the regression is refitted (Freedman and Lane 1983). The comparison is with the
+    best of all predictors, as in ``best``.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
@@ -153,9 +153,9 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 
 
 def rest_given(p0: Array) -> Callable[[Array], Array]:
-    """Return unit residuals of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square.
+    """Return a function that regresses columns (n, columns) on the rank of ``p0`` and its square: unit residuals.
 
-    A column that P_0 determines has residuals of 0.
+    A column that is determined by P_0 has residuals of 0.
     """
     of_p0 = _unit(stats.rankdata(p0))
     basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))

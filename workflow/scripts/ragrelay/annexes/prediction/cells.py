@@ -17,7 +17,7 @@ from ragrelay.base.vocabulary.orderings import DESCENDING
 
 P, UTILITY, GAIN = "p", "utility", "gain"
 TARGETS = (P, UTILITY, GAIN)
-"""P_k; (P_k - P_0) / P_0; P_k - P_0. The retrieval measure is also a target, under its own name."""
+"""The targets P_k, (P_k - P_0) / P_0 and P_k - P_0. The retrieval measure is also a target, under its own name."""
 PREDICTOR = text("name of the predictor")
 TARGET = text(
     "what is predicted: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the retrieval measure at k, by name"
@@ -28,7 +28,7 @@ KEYS = [*CELL_COLUMNS, "target"]
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """A cell: ``names`` (retriever, ordering, k, references) and ``qids`` (n,).
+    """The predictors and targets in a cell: ``names`` has retriever, ordering, k and references; ``qids`` is (n,).
 
     ``predictors`` and ``targets`` are keyed by name, (n,) each, with NaN if a query has no value.
     """
@@ -39,7 +39,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield the target's column, the predictor's, and both for the queries that have both."""
+        """Yield each target's and predictor's names, and the values of both for the queries that have both."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -47,7 +47,7 @@ class PredictedCell:
 
 
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
-    """Return predictors by name, with the sign reversed if a smaller value predicts a larger ``target``.
+    """Return predictors keyed by name, with signs reversed if smaller values predict a larger ``target``.
 
     The more certain a generator is without a context, the less a context can add: for gain and utility, predictors from
     zero-shot answers are reversed.
@@ -59,14 +59,14 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Return each predictor's stage, in the order of the stages. ``names``: predictors named after a scorer."""
+    """Return each predictor's stage, sorted by stage; ``names`` are additional predictors, named after scorers."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
     """Return the ordering whose cells are evaluated: descending if the study has it, otherwise its first.
 
-    Raises InputError if there is none because all answers with passages are missing.
+    Raises InputError if there is no ordering, because all answers with passages are missing.
     """
     if not orderings:
         raise InputError("answers with passages", "none with a score", "at least one")
@@ -76,9 +76,9 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield the cells of one ordering, for each retriever, k and reference set, without the unseen sets.
+    """Yield the cells of the evaluated ordering, by retriever, k and reference set; unseen sets are left out.
 
-    ``predictions`` and ``retrieval``: tables by retriever; ``utility``: the utility table.
+    ``predictions`` and ``retrieval`` are tables keyed by retriever; ``utility`` is the utility table.
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
     ordering = evaluated_ordering(seen.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())

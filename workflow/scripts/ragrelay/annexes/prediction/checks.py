@@ -12,7 +12,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 RERANKERS = ("reranker", "cross_encoder")
-"""Keys that name a retriever whose model scores passages."""
+"""Keys of ``prediction`` that name a retriever whose model scores passages."""
 
 
 def rerankers(prediction: PredictionSettings) -> list[str]:
@@ -21,7 +21,7 @@ def rerankers(prediction: PredictionSettings) -> list[str]:
 
 
 def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
-    """Return the file with the quality of ``dataset``'s passages, or None if there is none."""
+    """Return the file with a quality value for each of ``dataset``'s passages, or None if there is none."""
     path = prediction.passage_quality
     return path and file_of(path, dataset)
 

@@ -1,4 +1,4 @@
-"""Correlate predictors with targets over queries, given P_0, and over the contexts of one query."""
+"""Correlate predictors with targets over queries, over queries given P_0, and over the contexts of each query."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,9 +33,9 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 
 
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and coefficient.
+    """Return a row per cell, target, predictor and coefficient: COLUMNS without those of STUDY_PART.
 
-    Value, interval and tests are those of analysis.correlation. P-values also come with Holm's correction over the
+    Value, interval and tests are those of analysis.correlation. P-values are also given with Holm's correction over all
     predictors of a cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
@@ -55,13 +55,13 @@ def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed:
 
 
 def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return predictions in the columns of retrieval measures: qid, measure, k, value."""
+    """Return predictions in the format of retrieval measures: columns qid, measure, k, value."""
     of_ordering = predictions.filter(pl.col("ordering").is_null() | (pl.col("ordering") == ordering))
     return of_ordering.select("qid", pl.col("predictor").alias("measure"), "k", "value")
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return partial correlations of predictors and P given P_0, by cell: GIVEN_P0 without the part of the study."""
+    """Return partial correlations of predictors with P given P_0, by cell: GIVEN_P0 without those of STUDY_PART."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))
@@ -73,9 +73,9 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
 def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlate predictors with P over the contexts of one query: WITHIN without the part of the study.
+    """Correlate predictors with P over the contexts of each query: WITHIN without the columns of STUDY_PART.
 
-    This only includes predictors that depend on the retriever, not those computed before retrieval or from zero-shot
+    Only predictors that depend on the retriever are included, not those computed before retrieval or from zero-shot
     answers.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))

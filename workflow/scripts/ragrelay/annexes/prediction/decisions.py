@@ -66,9 +66,9 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 
 
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return the curves of selective retrieval: CURVE_COLUMNS without the part of the study.
+    """Return the curves of selective retrieval: CURVE_COLUMNS without the columns of STUDY_PART.
 
-    Intervals are for mean P, by Student's t and Hall's test (analysis.mean_tests). Chance is the straight line between
+    Intervals for mean P use Student's t and Hall's test (analysis.mean_tests). Chance is the straight line between
     never and always using the context. Queries with equal predictions are sorted by id.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
@@ -108,9 +108,9 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """Return the regret of each policy against the oracle, and of prediction against the best fixed option.
 
-    Columns: POLICIES_COLUMNS. Predictions come from ridge regressions of P (of the gain, for a context or none) on the
-    predictors before generation, fitted on other folds of the queries. The fixed option is the best one on the same
-    queries, which favours it.
+    The columns are POLICIES_COLUMNS without STUDY_PART. Predictions come from ridge regressions of P (or, for the
+    choice between context and no context, of the gain) on the predictors available before generation, fitted on other
+    folds of the queries. The fixed option is the one that is best on the same queries, so the comparison favours it.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

@@ -68,7 +68,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model: a function from rows of predictors to predictions."""
+    """A fitted model, which is called with rows of predictors and returns predictions."""
 
     predict: Callable[[Array], Array]
 
@@ -117,12 +117,12 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit ridge on sign(x) ln(1 + |x|), which equals the paper's ln(1 + x) if x is not negative."""
+    """Fit a ridge regression on sign(x) ln(1 + |x|), which equals the paper's ln(1 + x) if x is not negative."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
 def boosting(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit gradient boosting of shallow trees; their number comes from cross-validation within the training queries."""
+    """Fit gradient boosting of shallow trees; cross-validation on the training queries chooses how many trees."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from threadpoolctl import threadpool_limits
 
@@ -144,11 +144,11 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
 
 MODELS: Mapping[str, Model] = {SINGLE: best_single, RIDGE: ridge, LOG: ridge_of_logs, BOOSTING: boosting}
 COLUMNWISE = (SINGLE, RIDGE, LOG)
-"""Models that fit many targets at once, as a thousand permutations require."""
+"""Names of models that can fit many targets at once, which a thousand permutations require."""
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Predict each query, in the shape of ``y``, with a model fitted on the other folds."""
+    """Predict each query with a model fitted on the other folds; the result has the shape of ``y``."""
     predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
@@ -161,15 +161,15 @@ def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Return out_of_fold's predictions, each minus the mean target of the queries that its model was fitted on.
+    """Return out_of_fold's predictions, each minus the mean target of the training queries behind that prediction.
 
-    That mean is lower if the tested queries' targets are higher, so without this step noise would have a rho below 0.
+    This mean is lower if tested queries' targets are higher; without this step, pure noise would have a rho below 0.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return names and columns (n, predictors) of the predictors that can be used before or after generation."""
+    """Return the predictors that are ``known`` before or after generation: their names and values (n, predictors)."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -182,10 +182,10 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 
 
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per cell, target (`p`, `gain`), model and known stage.
+    """Return a row per cell, target (`p`, `gain`), model and stage: COLUMNS without those of STUDY_PART.
 
-    P-value and interval are those of ``judged``, and given P_0 those of ``beyond``. Gradient boosting has none, because
-    its fits take too long.
+    P-value and interval come from ``judged``; statistics given P_0 come from ``beyond``. Gradient boosting has neither,
+    because fitting it takes too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -215,12 +215,12 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
-    """Return rho of out-of-fold predictions and the target, its interval and p-value, and R squared; or the reason.
+    """Return rho between out-of-fold predictions and the target with interval and p-value, and R squared; or a reason.
 
     Predictions of two queries share training queries, so rho varies more than for independent pairs. The target is
     therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
-    p-value is twice the smaller share of rhos, including this one, that are at least as large, or at least as small. It
-    is exact if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5%
+    p-value is twice the smaller share of rhos, including the observed one, at least as large or as small as that one.
+    It is exact if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5%
     quantiles of these rhos (Hall's) or the jackknife over queries, whichever is wider at either end, so that it
     excludes 0 only if p < 0.05. With 0 permutations there is neither an interval nor a p-value.
     """
@@ -265,14 +265,14 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 
 
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
-    """Test whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) correlate with ``p`` given ``p0``.
+    """Test whether out-of-fold predictions of the gain, ``p`` - ``p0`` (n,), correlate with ``p`` given ``p0``.
 
     The gain contains P_0 with its noise: predictions of that noise correlate with the gain even if contexts add
     nothing. given_p0 is the partial rho between predictions and P, as in best.beyond_p0. The residuals of P on P_0 and
     its square are permuted ``permutations`` times, and the resulting gains are predicted anew (Freedman and Lane 1983);
-    p_given_p0 is the share of partial rhos, including this one, that are at least as large. That isn't enough: if P_0
-    is a noisy sign of how easy a query is, predictors of ease say more about P than P_0 does, and help to predict its
-    noise. Such predictions of the gain don't rise with P itself, which rho_with_p and p_with_p (Student's t) test.
+    p_given_p0 is the share of partial rhos, including the observed one, at least as large as that one. But if P_0 is a
+    noisy sign of how easy a query is, predictors of ease say more about P than P_0 does, and help to predict the noise
+    in P_0. Such predictions of the gain don't rise with P itself, which rho_with_p and p_with_p (Student's t) test.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -30,9 +30,9 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Return the result tables, keyed by name, and ``sare``, without the part of the study.
+    """Return the result tables and the table ``sare``, keyed by name, without the columns of STUDY_PART.
 
-    ``predictions`` and ``retrieval``: files by retriever; ``kinds``: each retriever's kind; ``rankings``: the
+    ``predictions`` and ``retrieval``: files keyed by retriever; ``kinds``: each retriever's kind; ``rankings``: the
     retrievers that don't use the judgements; ``measure``: the retrieval measure, which is also a target.
     """
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}

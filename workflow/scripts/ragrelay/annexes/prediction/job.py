@@ -39,12 +39,12 @@ def predict_utility(
     consistency: Mapping[str, File],
     shown: KeyedFiles,
 ) -> pl.DataFrame:
-    """Return the prediction table.
+    """Compute every predictor for a retriever's queries and contexts, and return the table of predictions.
 
     ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and the files of
-    model_scores; ``consistency``: files by scorer; ``answers``: files of the retriever and of zero-shot; ``contexts``:
-    all orderings and k; ``dense``: definition and index of the retriever whose vectors are used, or None; ``shown``:
-    files with the contexts of imported answers.
+    model_scores; ``consistency``: files keyed by scorer; ``answers``: files of the retriever's answers and of zero-shot
+    answers; ``contexts``: every ordering and k; ``dense``: definition and index of the retriever whose vectors are
+    used, or None; ``shown``: files with the contexts of imported answers.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])

@@ -1,4 +1,4 @@
-"""Read models' scores of contexts from other jobs' tables."""
+"""Read the scores that models gave to contexts from other jobs' tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross
 """Names of passage scores: log-probability per token after the query, a reranker's score, BERT-QPP's cross-encoder
 score, a judge's label, and the quality from a file."""
 OF_PASSAGES = (JUDGE, QUALITY)
-"""Scores that don't depend on which text of a passage is shown."""
+"""Passage scores that don't depend on the text that the prompt shows for a passage."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""The data that a quality file should contain, and the name for the count of missing data."""
+"""What a quality file should cover, and the name of the count of passages without a quality value."""
 Scores = dict[str, list[float | None]]
 
 
@@ -24,8 +24,9 @@ Scores = dict[str, list[float | None]]
 class ModelScores:
     """Scores by qid.
 
-    ``passages``: scores of the context's passages by name, best passage first; ``wholes``: scores of complete contexts
-    by k; ``consistencies``: of answers, keyed by scorer, then by ordering and k.
+    All scores are also keyed by qid. ``passages``: scores of a context's passages, keyed by the score's name, best
+    passage first; ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the consistency of answers
+    over seeds, keyed by scorer, then by ordering and k.
     """
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
@@ -38,7 +39,8 @@ def model_scores(
 ) -> ModelScores:
     """Return the scores of ``contexts`` (qid, rank, docno) from ``files``, which must exist.
 
-    ``files``: any of likelihoods, reranker, cross_encoder, judge, quality; ``consistency``: files by scorer.
+    ``files`` has any of the keys likelihoods, reranker, cross_encoder, judge and quality; ``consistency`` maps scorers
+    to files.
     """
     by_name = {}
     wholes: dict[str, dict[int, float]] = {}
@@ -74,8 +76,8 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
     """Return the count (what, count, of) of passages without a quality in the file ``path``.
 
     ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank
-    belongs to an imported answer's context. Raises InputError as read_quality does, and if the file has none of these
-    passages.
+    belongs to an imported answer's context. Raises the errors of read_quality, and InputError if the file has none of
+    these passages.
     """
     quality = read_quality(path)
     needed = pl.concat(

@@ -91,7 +91,7 @@ OUTPUTS: tuple[Output, ...] = (
              "which favours it.",
     ),
 )  # fmt: skip
-"""Outputs in the order of the page."""
+"""The tables and the figure on predictions, in the order in which the page shows them."""
 
 
 def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:

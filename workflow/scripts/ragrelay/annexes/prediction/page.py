@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import looks
 
 TEMPLATE = Path(__file__).with_name("templates") / "predict.html.j2"
 MOST_ROWS = 6_000
-"""Maximum rows in long tables on the page, shared by its sections."""
+"""Maximum number of rows of long tables on the page, shared by the page's sections."""
 
 
 def report_predictions(
@@ -23,7 +23,7 @@ def report_predictions(
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
 ) -> None:
-    """Write the prediction page of the study ``name``. Styles and scripts are in the folder of ``template``.
+    """Write the prediction page of the study ``name``; its styles and scripts are in the folder of ``template``.
 
     ``notices``: facts about the generators that readers must know.
     """

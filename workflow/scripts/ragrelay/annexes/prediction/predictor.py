@@ -33,11 +33,11 @@ class Predictor(ABC):
     rising: ClassVar[bool] = True
     """Whether a larger value predicts a better context or answer."""
     of_k: ClassVar[bool] = False
-    """Whether its value depends on k."""
+    """Whether the predictor's value depends on k."""
     of_ordering: ClassVar[bool] = False
-    """Whether it also depends on the ordering."""
+    """Whether the predictor's value also depends on the ordering."""
     of_context: ClassVar[bool] = False
-    """Whether it uses the context's passages, which may differ for imported answers."""
+    """Whether the predictor uses the context's passages, which may differ for imported answers."""
 
     @abstractmethod
     def value(self, subject: Subject) -> float:
@@ -58,7 +58,7 @@ class Predictor(ABC):
         """Create the predictors that this class provides in a study.
 
         Args:
-            named: Names from the study that become part of predictors' names.
+            named: Names from the study, such as scorers, that become part of predictors' names.
 
         Returns:
             One predictor, unless the class uses ``named``.
@@ -83,12 +83,12 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Return the study's predictors. ``named``: names that complete predictors' names (``Predictor.instances``)."""
+    """Return the study's predictors; ``named`` has names that complete predictors' names (Predictor.instances)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
-    """Return the value, or the reason why there isn't one."""
+    """Return the predictor's value for ``subject``, or the reason why there is none."""
     try:
         value = float(predictor.value(subject))
     except UndefinedError as undefined:

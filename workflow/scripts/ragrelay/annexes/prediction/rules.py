@@ -1,4 +1,4 @@
-"""Give rules what they need for prediction: the predictors' inputs, and the retriever whose vectors they use."""
+"""Provide the rules for prediction with data: the predictors' inputs, and whose dense vectors predictors use."""
 
 import functools
 import itertools
@@ -18,13 +18,13 @@ from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.execution.study.wildcards import OfJob, Wildcards
 
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
-"""Tables of predictions, by name."""
+"""The tables that evaluate predictions, keyed by name."""
 PREDICTOR_MODULES = predictor_modules()
-"""All modules of predictors. They all count as a job's code, because it imports them."""
+"""All modules of predictors, which count as the code of every job that computes predictors."""
 
 
 class Prediction:
-    """What the rules of prediction (config key `prediction`) need of a study.
+    """A study's data for the rules about prediction (config key `prediction`).
 
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return a function from wildcards to ``patterns`` for all datasets."""
+        """Return a function of wildcards that returns the files of ``patterns`` for all datasets."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -51,18 +51,18 @@ class Prediction:
         return retriever if retriever in dense else next(iter(dense), None)
 
     def vector_definition(self, wildcards: Wildcards) -> dict[str, object] | None:
-        """Return the definition of the retriever whose vectors a job uses, or None."""
+        """Return the definition of the retriever whose dense vectors a job uses, or None."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
 
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipt of the index with the vectors that a job uses; empty if there is none."""
+        """Return the receipt of the index with the dense vectors that a job uses; empty if no vectors are used."""
         source = self.vector_source(wildcards.retriever)
         index = self.study.retrieval.kind(source).index_definition() if source else None
         return [self.study.retrieval.index_receipt(wildcards.dataset, index)] if index else []
 
     def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts of the downloads of the retriever whose vectors a job uses."""
+        """Return receipts for the downloads of the retriever whose dense vectors a job uses."""
         source = self.vector_source(wildcards.retriever)
         return self.study.downloads.receipts("retrievers", source) if source else []
 
@@ -80,7 +80,7 @@ class Prediction:
         return [label_files.labels_by_judge.at(**names)]
 
     def quality_file_of(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the file with the quality of a dataset's passages; empty if none is configured."""
+        """Return the file with quality values for a dataset's passages; empty if none is configured."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
@@ -106,7 +106,7 @@ class Prediction:
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """Params that every job of predictors has."""
+        """The params of every job that computes predictors."""
         return {
             "patterns": {
                 "answers": study_files.answers,

@@ -1,4 +1,4 @@
-"""Compute the self-consistency of answers: how similar those of several seeds are, by one of the study's scorers."""
+"""Compute answers' self-consistency: how similar the answers of several seeds are according to a scorer."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -22,13 +22,13 @@ COLUMNS = {
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 AT_ONCE = 2_000
-"""Prompts whose answers are embedded together."""
+"""Number of prompts whose answers are embedded together."""
 
 
 def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threads: int) -> pl.DataFrame:
     """Score each pair of seeds' answers with the scorer in ``definition``: columns SCHEMA.
 
-    Prompts with fewer than two seeds are left out.
+    Prompts with answers from fewer than two seeds are left out.
     """
     read = read_answers(answers, ["qid", "seed", "answer"]).drop_nulls("answer").sort("seed", maintain_order=True)
     keys = ["ordering", "k", "qid"]

@@ -1,4 +1,4 @@
-"""Report how good a section's predictions are, with the chance level next to each number."""
+"""State how good a section's predictions are, with the chance level next to each number."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
-    """Report, for gain and P over all sections, in how many cells a predictor is worth using; name the strongest."""
+    """Conclude, for gain and P over all sections, in how many cells predictors are useful; name the strongest."""
     return [_answer(studies, target) for target in TARGETS]
 
 
@@ -47,7 +47,7 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 
 def prediction_sentences(study: PredictedStudy) -> Findings:
-    """Report a section's findings, for its first reference set and retrievers that rank."""
+    """State a section's findings for its first reference set, on retrievers that rank passages without judgements."""
     lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [

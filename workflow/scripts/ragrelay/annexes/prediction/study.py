@@ -11,11 +11,11 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PredictedStudy(ShownTables):
-    """The predictions of a section. ``params``: the retrievers that don't draw from the judgements."""
+    """The predictions of a section; ``params`` are the retrievers that don't choose passages by their judgements."""
 
     @property
     def rankings(self) -> Sequence[str]:
-        """The retrievers that don't draw from the judgements."""
+        """The retrievers that don't choose passages by their judgements."""
         rankings: Sequence[str] = self.params
         return rankings
 

@@ -24,7 +24,7 @@ ANSWER = ("qid", "prompt_id", "seed", "answer", "answer_tokens", "logprob")
 
 @dataclass(frozen=True)
 class Vectors:
-    """Dense vectors: ``queries`` by qid, ``passages`` by docno."""
+    """Dense vectors: those of ``queries`` keyed by qid, those of ``passages`` by docno."""
 
     queries: Mapping[str, Array] = field(default_factory=dict)
     passages: Mapping[str, Array] = field(default_factory=dict)
@@ -46,10 +46,9 @@ def study_queries(
     """Yield each of ``queries`` (qid, query) with its answers by ordering and k, including zero-shot answers.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null if not in the run), text; ``receipt``:
-    that of the word statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: scores of the
-    contexts; ``shown``: docnos by qid and context, for imported answers and for texts that a processor changed;
-    ``processed``: these texts by qid, k and docno. Models have not scored the contexts in ``shown`` (they only have the
-    scores in OF_PASSAGES).
+    the receipt for the word statistics; ``answers``: keyed by qid, as returned by answers_of; ``scores_of_models``:
+    models' scores of the contexts; ``shown``: docnos by qid and context, for imported answers and for processed texts;
+    ``processed``: the processed texts by qid, k and docno. Contexts in ``shown`` only have the scores in OF_PASSAGES.
     """
     made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
     texts = [*queries["query"], *contexts["text"], *made_texts]
@@ -131,7 +130,7 @@ def read_contexts(path: File) -> pl.DataFrame:
 
 
 def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[str, str]]] | None:
-    """Read a processor's texts for the first k passages, by qid, k and docno, best first; None without a processor."""
+    """Read the processed texts of the first k passages, by qid, k and docno, best first; None without a processor."""
     if "shown" not in pl.read_parquet_schema(path):
         return None
     contexts = pl.read_parquet(path).sort("rank")
@@ -143,7 +142,7 @@ def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[s
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Read docnos in prompt order by qid, then by ordering and k, from ``files`` of contexts; None without files."""
+    """Read each context's docnos in prompt order, keyed by qid, then by ordering and k; None without ``files``."""
     if not files.paths:
         return None
     contexts: dict[str, dict[Context, list[str]]] = {}
@@ -161,7 +160,7 @@ def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
 def answers_of(
     files: KeyedFiles, store: AnswerStore, uses: pl.DataFrame | None = None
 ) -> dict[str, dict[Context, list[Answer]]]:
-    """Read answers by qid, then by ordering and k, from answer files; their tokens' scores come from ``store``.
+    """Read answers from files, keyed by qid, then by ordering and k; token scores come from the answer ``store``.
 
     Answers are sorted by seed. ``uses``: context use (ordering, k, qid, seed, context_use), if the study has it.
     """

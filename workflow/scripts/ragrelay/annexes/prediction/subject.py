@@ -32,12 +32,12 @@ class Settings:
 
 
 class Answer(NamedTuple):
-    """An answer with its token scores. Values that the answer store lacks are None.
+    """An answer with its token scores; values missing from the answer store are None.
 
     Args:
         seed: The sampling seed.
         text: The answer's text.
-        tokens: Its number of tokens.
+        tokens: The answer's number of tokens.
         logprob: The tokens' total log-probability, in nats.
         token_logprobs: Each token's log-probability (n_tokens,).
         token_entropies: Entropy at each token's position (n_tokens,), in nats.
@@ -68,7 +68,7 @@ class Query:
     docnos: Sequence[str]
     """Ids in the complete ranking (n,), best first."""
     scores: Array
-    """Their retrieval scores (n,)."""
+    """The retrieval scores of ``docnos``, (n,)."""
     texts: Sequence[str]
     """Texts of the context's passages, best first, down to `context_depth`."""
     context_scores: Array
@@ -82,7 +82,7 @@ class Query:
     settings: Settings = Settings()
     """The keys in the configuration's section ``prediction``."""
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
-    """Scores for each of ``texts``, by name (model_scores.py); None for a passage without a score."""
+    """Models' scores for each of ``texts``, keyed by the score's name (see model_scores); None for a missing score."""
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
     """The complete context's log-probability per token after the query, keyed by k."""
     consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
@@ -136,13 +136,13 @@ class Query:
         return [Counter(terms(text)) for text in self.texts]
 
     def check_read(self, *ways: str) -> None:
-        """Check that methods of finding words work on this corpus.
+        """Check that methods of splitting text into words work on this corpus.
 
         Args:
             *ways: Keys in terms.UNREAD.
 
         Raises:
-            UndefinedError: One of them misses too many words in the queries or passages.
+            UndefinedError: One of the methods misses too many words in the queries or passages.
         """
         for way in ways:
             if way in self.statistics.unread:
@@ -150,7 +150,7 @@ class Query:
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:
-        """Values that predictors share, by name."""
+        """Values shared by predictors, keyed by name; each is computed only once per query."""
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
@@ -158,7 +158,7 @@ class Query:
 
         Args:
             name: The value's name.
-            make: Computes it on first use.
+            make: The function that computes the value when it is first needed.
 
         Returns:
             The value.
@@ -175,7 +175,7 @@ class Subject:
     query: Query
     """The query."""
     k: int
-    """Passages in the context."""
+    """The number of passages in the context."""
     answers: Sequence[Answer] = ()
     """The answers, one per seed."""
     ordering: str | None = None

@@ -26,11 +26,11 @@ def predictions(
     contexts: Sequence[Context],
     predictors: Sequence[Predictor],
 ) -> pl.DataFrame:
-    """Return a row (SCHEMA) per query, k, predictor and, if the value depends on it, ordering.
+    """Compute predictors: a row (SCHEMA) per query, k, predictor and, if the value depends on the ordering, ordering.
 
-    ``queries``: each with its answers by ordering and k; ``contexts``: all of the study's orderings and k. A value that
-    doesn't depend on k is repeated for every k. If a query has other contexts (``shown``), a value that uses the
-    context also has a row per ordering.
+    ``queries``: each query with its answers, keyed by ordering and k; ``contexts``: every ordering and k of the study.
+    A value that doesn't depend on k is repeated for every k. If a query has other contexts (``shown``), a value that
+    uses the context also has a row per ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:

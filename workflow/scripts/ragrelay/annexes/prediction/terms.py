@@ -27,19 +27,19 @@ from ragrelay.retrieval.pisa import words
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
-"""Maximum distinct words of a query to pair, since the pairs of a complete document would fill the memory."""
+"""Maximum number of distinct words of a query to pair; the pairs of a whole document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 TERMS, BLANKS = "terms", "blanks"
 UNREAD = {
     TERMS: (words, "words in letters that the words' tokenizer drops"),
     BLANKS: (between_blanks, "words without blanks between them"),
 }
-"""Methods of finding words, and the reason why predictors from them have no value if too few words are found."""
+"""Methods of splitting text into words, each with the reason given if it finds too few words for predictors."""
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
 
 class Word(NamedTuple):
-    """A word: ``passages`` that contain it, and total ``occurrences``.
+    """A word's counts: the ``passages`` that contain the word, and its total ``occurrences``.
 
     ``logs``, ``squares``: sums over passages of l = 1 + ln(occurrences), and of l^2.
     """
@@ -52,9 +52,9 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries.
+    """A corpus's numbers of ``passages`` and ``tokens``, and counts of selected words and of queries' word pairs.
 
-    ``unread``: if words of the corpus (TERMS), or words between blanks (BLANKS), can't be told apart, the reason.
+    ``unread``: why the corpus can't be split into words by the tokenizer (TERMS) or at whitespace (BLANKS), if so.
     """
 
     passages: int
@@ -102,7 +102,7 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
-    """Return the statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
+    """Read the statistics named in ``receipt`` for the words ``wanted``. Raises InputError if the file is damaged."""
     known_receipt = json.loads(Path(receipt).read_text(encoding="utf-8"))
     folder = Path(cache_dir) / known_receipt["path"]
     try:

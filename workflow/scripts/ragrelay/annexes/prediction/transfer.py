@@ -26,13 +26,13 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of prediction_transfer.csv."""
 Files = Mapping[str, Mapping[str, str | Path]]
-"""Files by dataset, then by retriever."""
+"""Files keyed by dataset, then by retriever."""
 
 
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Return the table of the dataset ``tested`` from the files of all datasets; without rows if it is the only one."""
+    """Test regressions from all other datasets on the dataset ``tested``; the table is empty without other datasets."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -53,11 +53,11 @@ def first_cells(
 def transfers(
     trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
 ) -> pl.DataFrame:
-    """Return a row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
+    """Test each training dataset's models: a row per cell, target, model and stage: COLUMNS without STUDY_PART.
 
-    ``trained``: cells by dataset. A model learns everything on its training dataset: medians for missing values,
-    scales, penalties and numbers of trees. Interval and p-value come from a jackknife over the tested queries on
-    Fisher's z, with the predictions held fixed.
+    ``trained``: cells keyed by training dataset. A model learns everything on its training dataset: medians for missing
+    values, scales, penalties and numbers of trees. Interval and p-value come from a jackknife over the tested queries
+    on Fisher's z, with the predictions held fixed.
     """
     rows = []
     for dataset, cells in trained.items():
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
-    """Return rho of ``target`` and predictions for ``unseen`` from a model fitted on ``x`` and ``y``; or the reason."""
+    """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or a reason."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

@@ -1,4 +1,4 @@
-"""The annex for processors."""
+"""The annex that describes the effects of context processors."""
 
 from ragrelay.annexes.processing.outputs import RESULT_TABLES
 from ragrelay.base.annex import Annex

@@ -37,11 +37,11 @@ def describe_processing(
     tokens: pl.DataFrame,
     same_again: Mapping[str, bool | None],
 ) -> pl.DataFrame:
-    """Return a row per processed retriever and k: EFFECTS.
+    """Describe the effects of processing: a row per processed retriever and k, columns EFFECTS.
 
-    ``contexts``: for each retriever, its contexts before and after (qid, rank, docno, text[, shown]); ``bases``: the
-    retriever whose passages each processes; ``tokens``: retriever, k, qid, prompt_tokens (null if unknown) for one
-    answer per query; a retriever without rows has no tokens.
+    ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text[, shown]); ``bases``:
+    the retriever whose passages are processed, keyed by processed retriever; ``tokens``: retriever, k, qid,
+    prompt_tokens (null if unknown) for one answer per query; a retriever without rows has no tokens.
     """
     rows = [
         {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}

@@ -1,4 +1,4 @@
-"""Make the page's part on processors."""
+"""The part of a study's page on processors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return a study per section with a processed retriever. ``params``: those of the rules (Processing.params)."""
+    """Return the processing data of each section with a processed retriever; ``params`` come from rules.Processing."""
     return read_processing(files, params)
 
 
 def values(part: Sequence[ProcessingStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variable that ``processing.html.j2`` uses."""
+    """Return the variables of the template ``processing.html.j2``."""
     units = [
         {
             "anchor": f"processing{place}",
@@ -66,5 +66,5 @@ def _of(row: Row | None) -> str:
 
 
 def warnings(part: Sequence[ProcessingStudy]) -> list[str]:
-    """Warn about processors that aren't deterministic."""
+    """Warn about processors whose output isn't deterministic."""
     return list(dict.fromkeys(warning for study in part for warning in processing_warnings(study)))

@@ -1,4 +1,4 @@
-"""Give rules what they need to describe what processors did."""
+"""Provide the rule that describes the effects of processors with data."""
 
 import functools
 
@@ -10,7 +10,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 
 class Processing:
-    """What the rule that describes processors needs of a study."""
+    """A study's data for the rule that describes the effects of processors."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -23,7 +23,7 @@ class Processing:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Every dataset with every generator, if any retriever is processed."""
+        """A key for each dataset and generator; empty if no retriever is processed."""
         return [
             {"dataset": dataset, "generator": generator}
             for dataset in self.study.grid.datasets
@@ -33,12 +33,12 @@ class Processing:
 
     @functools.cached_property
     def processed(self) -> list[Key]:
-        """The processed retrievers, to fill in paths."""
+        """A key for each processed retriever, to fill in path patterns."""
         return [{"retriever": name} for name in self.bases]
 
     @functools.cached_property
     def before(self) -> list[StudyFile]:
-        """The contexts before processing."""
+        """The files with contexts before processing."""
         return files.contexts.each({"retriever": base} for base in dict.fromkeys(self.bases.values()))
 
     @functools.cached_property
@@ -56,7 +56,7 @@ class Processing:
 
     @functools.cached_property
     def params(self) -> dict[str, object] | None:
-        """Plain values for the page: the sections with generated answers, and the grid; None if there are none."""
+        """Plain values for the page: the sections with generated answers, and the grid; None without such sections."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]
         return {"sections": sections, "grid": self.study.grid.mapping()} if self.sections else None
@@ -64,5 +64,5 @@ class Processing:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Processing:
-    """Return what the rules need for processors in ``study``."""
+    """Return the data on processors that the rules need for ``study``."""
     return Processing(study)

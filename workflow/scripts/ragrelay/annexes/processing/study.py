@@ -14,14 +14,14 @@ from ragrelay.report.facts import Difference
 
 Row = dict[str, Any]
 TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMNS, "utility": summary.COLUMNS}
-"""Columns of the tables that it consists of, by name."""
+"""Columns of the tables in ProcessingStudy, keyed by the table's name."""
 
 
 @dataclass(frozen=True)
 class ProcessingStudy:
     """The processors of a section.
 
-    ``tables``: keyed as in TABLES; ``ordering``, ``references``: those of its first answers.
+    ``tables`` has the keys of TABLES; ``ordering`` and ``references`` are those shown first.
     """
 
     keys: Mapping[str, str]
@@ -61,7 +61,7 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read a study for each section. ``given``: sections and grid (annexes.processing.rules), or None."""
+    """Read the processing data of each section; ``given`` has sections and grid (processing.rules), or is None."""
     if given is None:
         return []
     studies = []

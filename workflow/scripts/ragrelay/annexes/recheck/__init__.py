@@ -1,1 +1,1 @@
-"""Make some of the stored answers again, and say whether the model still gives them."""
+"""Regenerate some of the stored answers, and say whether the model still gives the same ones."""

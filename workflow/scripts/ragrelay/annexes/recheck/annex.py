@@ -1,4 +1,4 @@
-"""The annex for rechecks."""
+"""The annex for rechecks, which regenerate some of the stored answers."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Recheck(Annex):
-    """Make some stored answers again, and compare them with the stored ones (target and key `recheck`)."""
+    """Regenerate some answers, and compare them with the stored ones (target and key `recheck`)."""
 
     order = 8
     keys = RecheckKeys

@@ -43,12 +43,12 @@ def compared(
     unit: str,
     marks: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Compare the ``drawn`` answers, in their order: COLUMNS without ``equal_here``.
+    """Compare both versions of the ``drawn`` answers, in the given order: COLUMNS without ``equal_here``.
 
-    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: rows of the store with prompt_id,
-    seed, TEXTS, COUNTS and THOUGHT; a row that ``now`` lacks is a missing answer. ``split`` cuts a text into tokens or
-    words (``unit``). ``marks`` separate thoughts from answers. Token counts that are unknown on one side count as
-    equal.
+    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: the stored and the regenerated
+    answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT); a row missing from ``now`` is a missing answer. ``split`` cuts a
+    text into tokens or words (``unit``). ``marks`` separate thoughts from answers. Token counts that are unknown on one
+    side count as equal.
     """
     rows = drawn
     for side, answers in (("then", then), ("now", now)):
@@ -74,9 +74,9 @@ def compared(
 
 
 def same_until(one: str | None, other: str | None, split: Split) -> int | None:
-    """Return how many tokens or words (from ``split``) two texts share at their start; None if the texts are equal.
+    """Return how many tokens or words (as cut by ``split``) two texts share at the start; None if the texts are equal.
 
-    A missing text shares none. If one text is the start of the other, all of its tokens or words count.
+    A missing text shares nothing. If one text is the start of the other, all of its tokens or words count.
     """
     if one == other:
         return None

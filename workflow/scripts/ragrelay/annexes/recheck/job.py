@@ -53,12 +53,12 @@ def recheck_answers(
 ) -> tuple[pl.DataFrame, dict[str, object]]:
     """Regenerate ``number`` of the ``stored`` answers and compare them: comparison.COLUMNS, and the receipt.
 
-    ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt that several cells
-    share counts for the first one. If any answer differs, all are generated a second time, in two halves, because an
+    ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt shared by several cells
+    is assigned to the first of them. If any answer differs, all are generated a second time, in two halves, because an
     answer may depend on its batch. The store is only read. The receipt has stored (number of the study's answers),
     drawn, ``then`` (from generation.job.count_makers) and ``now`` (the same for this job, with its processor or the
-    endpoint's addresses that replied, seconds and TOTALS).
-    Raises InputError if the store has no answer to ``prompts``, and the errors of ``start_engine``.
+    endpoint's addresses that replied, seconds and TOTALS). Raises InputError if the store has no answer to ``prompts``,
+    and the errors of ``start_engine``.
     """
     began = time.monotonic()
     cells = [(str(path), key["ordering"], key["k"]) for key, path in prompts.keyed]
@@ -109,7 +109,7 @@ def recheck_answers(
 
 
 def processor() -> str:
-    """Return this machine's processor name from /proc/cpuinfo, or its architecture if there is none."""
+    """Return the machine's processor name from /proc/cpuinfo, or the machine's architecture if there is no name."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -21,13 +21,13 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Record
 
 
 def values(part: Record, page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variable of ``recheck.html.j2``."""
+    """Return the variables of the template ``recheck.html.j2``."""
     shown = {"answer": recheck_answer(part), "sentences": recheck_sentences(part), "table": recheck_table(part)}
     return {KEY: {"anchor": KEY, **shown}}
 
 
 def recheck_table(part: Record) -> Table:
-    """Show the table without its empty columns."""
+    """Show the recheck's table without empty columns."""
     return filled(table_of(
         table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("regenerated", "n", count),
         numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),

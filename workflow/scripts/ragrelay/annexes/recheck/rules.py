@@ -1,4 +1,4 @@
-"""Give rules what they need of rechecks."""
+"""Provide the rules about rechecks with inputs and params."""
 
 import functools
 
@@ -11,13 +11,13 @@ PROMPTS = {"prompts": files.prompts, "contexts": files.contexts}
 
 
 class Recheck:
-    """Inputs and params of the rules that recheck."""
+    """Inputs and params of the rules about rechecks."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
 
     def each(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the files of ``pattern`` of all generators with an engine, and of all scorers that ask no judge."""
+        """Return the files of ``pattern`` for all generators with an engine and all scorers without a judge."""
         study = self.study
         return study.grid_paths(pattern, generator=study.asked_generators(), scorer=study.scoring.computed)
 
@@ -28,7 +28,7 @@ class Recheck:
 
     @property
     def params(self) -> dict[str, object]:
-        """Params of the rule that sums up. Its files are no outputs: it writes them whenever it is asked for."""
+        """The params of the rule that summarises rechecks, which writes its files anew whenever it is requested."""
         study = self.study
         return {
             "patterns": {

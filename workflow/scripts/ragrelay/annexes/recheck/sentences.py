@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def recheck_answer(record: Record) -> Conclusion:
-    """Conclude how many of the regenerated answers are bit-equal."""
+    """Conclude how many of the regenerated answers are bit-equal to the stored ones."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
@@ -23,7 +23,7 @@ def recheck_answer(record: Record) -> Conclusion:
 
 
 def recheck_sentences(record: Record) -> list[str]:
-    """State for each dataset and generator what is bit-equal, what changed, and which engines generated both."""
+    """State, for each dataset and generator, what is bit-equal, what changed, and which engines were used."""
     sentences = []
     for part in record["parts"]:
         rows = [row for row in record["rows"] if all(row[name] == part[name] for name in ("dataset", "generator"))]

@@ -17,6 +17,6 @@ class RecheckSettings(Settings):
 
 
 class RecheckKeys(Settings):
-    """The check whether a model still gives the stored answers."""
+    """The key for checks whether a model still gives the stored answers."""
 
     recheck: RecheckSettings = Field({}, validate_default=True)

@@ -55,7 +55,7 @@ COLUMNS = {
 
 
 def equality(answers: pl.DataFrame) -> dict[str, object]:
-    """Compute the columns from n to median_until from comparison.COLUMNS.
+    """Compute the columns of the summary from ``n`` to ``median_until``; ``answers`` has comparison.COLUMNS.
 
     The interval is Wilson's (1927), which treats answers as independent.
     """

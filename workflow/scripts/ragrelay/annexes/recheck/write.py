@@ -27,8 +27,8 @@ def recheck(
 ) -> Sequence[str]:
     """Write the table (summary.COLUMNS) and the record to ``outputs``; return the lines for the terminal.
 
-    Files are keyed by dataset and generator, ``scores`` also by scorer, and ``clusters`` by dataset. ``imported``:
-    generators whose answers come from files.
+    Files are keyed by dataset and generator; those of ``scores`` also by scorer, those of ``clusters`` only by dataset.
+    ``imported``: generators whose answers come from files.
     """
     parts: list[dict[str, Any]] = []
     rows: list[dict[str, object]] = []

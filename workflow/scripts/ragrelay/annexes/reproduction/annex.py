@@ -1,4 +1,4 @@
-"""The annex for published tables."""
+"""The annex that compares a study with published tables."""
 
 from collections.abc import Mapping
 

@@ -24,7 +24,7 @@ from ragrelay.base.vocabulary.columns import (
 )
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
-"""The marks in significance.csv, by column of the published table."""
+"""The corresponding mark in significance.csv, keyed by column of the published table."""
 WITH_PUBLISHED = {
     "value": number("value from this study"),
     **INTERVAL,
@@ -54,11 +54,11 @@ def cells(
     zeroshot: pl.DataFrame,
     rel: str,
 ) -> pl.DataFrame:
-    """Compare every published cell that the study has, for each generator and scorer: COLUMNS, in published order.
+    """Compare every published cell that the study also has, by generator and scorer: COLUMNS, in published order.
 
-    ``utility`` and ``significance``: files of all parts of the study. ``zeroshot``: STUDY_PART, CELL and p of each
-    query's zero-shot answers. ``rel``: the reference retriever of the published †; our † counts only if it has the same
-    reference.
+    ``utility`` and ``significance``: the files of all sections of the study. ``zeroshot``: STUDY_PART, CELL and p of
+    each query's zero-shot answers. ``rel``: the retriever that the published † compares with; our † is used only if it
+    has this reference.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}

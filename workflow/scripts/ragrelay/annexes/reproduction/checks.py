@@ -24,7 +24,7 @@ class ComparedStudy(Protocol):
 
 
 def check_published(study: CheckedStudy) -> None:
-    """Raise InputError if a table can't be read, or if the catalogue or the tables lack a name in ``names``."""
+    """Raise InputError if a published table can't be read, or if catalogue or tables lack a name in ``names``."""
     config, entry = study.config, study.config.get("published")
     if entry is None:
         return

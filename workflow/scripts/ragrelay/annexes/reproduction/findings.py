@@ -60,11 +60,11 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """Test the findings on one part of a study, for each reference set: COLUMNS without STUDY_PART.
+    """Test the findings in one section of a study, for each reference set: COLUMNS without STUDY_PART.
 
     ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in
-    ``rankings`` count, because effectiveness means nothing for an oracle. (a) and (b) use a jackknife, which leaves out
-    a query in all cells at once, with Student's t; (c) uses the test of gain.csv.
+    ``rankings`` are used, because effectiveness is meaningless for an oracle. (a) and (b) use a jackknife, which leaves
+    out a query in all cells at once, with Student's t; (c) uses the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
@@ -78,7 +78,7 @@ def paper_findings(
 
 
 def verdict(estimate: float, p_value: float, expected: int) -> str:
-    """Return the verdict; ``expected`` is the sign of the paper's finding, 1 or -1."""
+    """Return the verdict on a finding; ``expected`` is the sign that the paper found, 1 or -1."""
     if p_value >= ALPHA:
         return UNDECIDED
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE

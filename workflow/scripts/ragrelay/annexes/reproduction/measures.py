@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, int
 
 ALL = "all datasets"
 CELLS_AT_LEAST = 3
-"""A rank correlation needs at least so many cells."""
+"""Minimum number of cells for a rank correlation."""
 SUMMARY = {
     "dataset": text(f"name of the dataset, or `{ALL}`"),
     **{name: STUDY_PART[name] for name in ("generator", "scorer")},
@@ -49,7 +49,7 @@ EFFECTS = {
 
 
 def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
-    """Summarise cells' utility per generator, scorer and dataset, and over all datasets if there are several: SUMMARY.
+    """Summarise cells' utility by generator, scorer and dataset, and over all datasets: columns SUMMARY.
 
     ``published``: the number of cells in the published table, keyed by dataset.
     """
@@ -67,7 +67,7 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 
 
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Compare improvements over the table's first retriever, per part of the study and reference set: EFFECTS.
+    """Compare improvements over the published table's first retriever, by section and reference set: EFFECTS.
 
     ER and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure, and cells (ordering
     and k) instead of topics, since values per topic are not published.

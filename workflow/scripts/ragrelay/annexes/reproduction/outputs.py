@@ -83,4 +83,4 @@ OUTPUTS: tuple[Output, ...] = (
         note="Locations are relative to the study’s results. Commands are in docs/reproduce-….md, one page per paper.",
     ),
 )  # fmt: skip
-"""Outputs in the order of the page."""
+"""The tables and figures of the comparison, in the order in which the page shows them."""

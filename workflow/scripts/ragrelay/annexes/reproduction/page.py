@@ -16,7 +16,7 @@ COMPARED = ("reproduced_cells", "reproduced_labels", "reproduced_claims")
 
 
 def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
-    """Return the values for ``reproduction.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
     return {
         "anchor": ANCHOR,
         "answer": reproduction_answer(study),
@@ -26,7 +26,7 @@ def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
 
 
 def reproduction_answer(study: Reproduction) -> Conclusion:
-    """Conclude how many of all published values lie in our intervals."""
+    """Conclude how many of the published values lie in our intervals."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
     lie = "lies" if len(inside) == 1 else "lie"

@@ -10,10 +10,10 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Reproduction | None:
-    """Return the comparison, or None if there is none."""
+    """Return the comparison with published tables, or None if there is none."""
     return read_reproduction(inputs)
 
 
 def values(part: Reproduction, page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variable of ``reproduction.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
     return {"reproduction": reproduction_section(part, page)}

@@ -38,9 +38,9 @@ class TableLayout:
     keys: Mapping[str, Callable[[str], Any]]
     """The columns that identify a row."""
     values: Mapping[str, Callable[[str], Any]]
-    """The other required columns; their values may be empty."""
+    """The other required columns, whose values may be empty."""
     sections: Mapping[str, str]
-    """The configuration section that has a key's names, by key."""
+    """The section of the configuration that defines a column's names, keyed by column."""
     optional: Mapping[str, Callable[[str], Any]]
 
     @property

@@ -1,4 +1,4 @@
-"""List the papers' tables and figures with which a study is compared: status, location and differences."""
+"""List the papers' tables and figures that a study is compared with: status, location and differences."""
 
 import csv
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ ROWS = {
 
 
 def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
-    """Return the rows (ROWS) of the file ``path`` for the papers to which the files in ``published`` belong.
+    """Return the rows (ROWS) of the file ``path`` for the papers that the files in ``published`` belong to.
 
     The column ``printed`` names the file with a paper's printed values; files with other names belong to no paper.
     """

@@ -21,14 +21,14 @@ from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.report.display.outputs import available
 
 PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
-"""The papers' published tables and figures."""
+"""The file that lists the papers' tables and figures."""
 OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
 """Comparisons that a claims page can show even without a grid."""
 
 
 @functools.cache
 def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the tables of ``study`` that are compared with published ones."""
+    """Return the tables in which ``study`` is compared with published tables, keyed by name."""
     present = Reproduction().present(study)
     known = [table.name for table in RESULT_TABLES if present[table.only_with]]
     return {name: files.tables[name] for output in available(OUTPUTS, known) for name in output.needs}
@@ -53,12 +53,12 @@ class Published:
 
     @functools.cached_property
     def files(self) -> list[str]:
-        """All published tables that the configuration names."""
+        """The files with published tables that the configuration names."""
         return [self.given[layout] for layout in LAYOUTS if layout in self.given]
 
     @functools.cached_property
     def compared(self) -> dict[str, tuple[str, str, object]]:
-        """Each rule's name, its docstring and our tables, by layout of published table (except utility)."""
+        """Each rule's name and docstring, and our tables, keyed by layout of published table (except utility)."""
         labels = labels_of(self.study)
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
         return {
@@ -81,7 +81,7 @@ class Published:
         return self.reported.paths(OUTPUTS, [{}])
 
     def results(self, report: Sequence[str]) -> list[str]:
-        """Return the comparison's files. ``report``: the files of the study's report, which shows it.
+        """Return the comparison's files, including those of the study's ``report``, which shows the comparison.
 
         If no published table has a row of this study, ends the run with a one-line message.
         """

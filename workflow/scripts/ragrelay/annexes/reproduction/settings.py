@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Name, Settings
 
 
 class PublishedSettings(Settings):
-    """CSV files with published tables, with which `snakemake reproduce` compares the study's tables."""
+    """CSV files with published tables that `snakemake reproduce` compares the study's tables with."""
 
     utility: File | None = Field(
         None,
@@ -34,6 +34,6 @@ class PublishedSettings(Settings):
 
 
 class PublishedKeys(Settings):
-    """Published tables with which the study is compared."""
+    """The key for published tables that the study is compared with."""
 
     published: PublishedSettings | None = None

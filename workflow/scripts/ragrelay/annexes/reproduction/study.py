@@ -25,7 +25,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The comparison; ``tables`` has its result tables, keyed by name."""
+    """The comparison with published tables; ``tables`` holds its result tables, keyed by name."""
 
     tables: Mapping[str, pl.DataFrame]
 
@@ -34,12 +34,12 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the wildcards of its files: none, since a study has only one comparison."""
+        """Return the wildcards of the comparison's files: none, because a study has only one comparison."""
         return {}
 
 
 def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
-    """Read the comparison from the TABLES in ``files``; None if it has none of them."""
+    """Read the comparison from the tables of TABLES in ``files``; None if there are none."""
     paths = dict(files.items())
     tables: dict[str, str | Path] = {name: paths[name] for name in TABLES if name in paths}
     return Reproduction({name: read_rows([path], TABLES[name]) for name, path in tables.items()}) if tables else None

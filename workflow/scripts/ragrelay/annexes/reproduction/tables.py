@@ -23,7 +23,7 @@ PART = ("dataset", "generator", "scorer")
 
 
 def reproduced_cell_table(shown: Reproduction) -> Table:
-    """Show cells with the marks of their tests."""
+    """Show our and the published utility of each cell, with the marks of its tests."""
     frame = shown["reproduced_cells"]
     return table_of(
         frame, *_part(frame), name("quantity"), *OF_CELL, *_compared(4),
@@ -33,7 +33,7 @@ def reproduced_cell_table(shown: Reproduction) -> Table:
 
 
 def row_table(shown: Reproduction) -> Table:
-    """List the papers' tables and figures."""
+    """List the papers' tables and figures that the study is compared with."""
     columns = [textual(column, column) for column in ("item", "about", "state", "because", "place")]
     return table_of(shown["reproduced_rows"], name("paper"), *columns)
 
@@ -74,13 +74,13 @@ def finding_table(shown: Reproduction) -> Table:
 
 
 def label_table(shown: Reproduction) -> Table:
-    """Show correlations of labels with P."""
+    """Show our and the published correlations of labels with P."""
     frame, names = shown["reproduced_labels"], ("retriever", "source", "measure", "coefficient", "references")
     return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_compared(3))
 
 
 def reproduced_cost_table(shown: Reproduction) -> Table:
-    """Show seconds and their ratio."""
+    """Show our and the published seconds for answers, and the ratio of costs."""
     names = map(name, ("dataset", "generator", "what"))
     values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
     return table_of(shown["reproduced_label_cost"], *names, *values)

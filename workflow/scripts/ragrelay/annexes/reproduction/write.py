@@ -1,4 +1,4 @@
-"""Read published tables, compare a study with them, and write the comparison."""
+"""Read published tables, compare a study with these tables, and write the comparison."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,8 +34,8 @@ def compare_published(
 ) -> dict[str, pl.DataFrame]:
     """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
 
-    ``files``: utility and significance of all sections; ``by_query``: per_query by dataset, generator and scorer, and
-    retrieval by dataset and retriever. The findings are tested with ``measure`` on the retrievers in ``rankings``.
+    ``files``: utility and significance of all sections; ``by_query``: per_query keyed by dataset, generator and scorer,
+    and retrieval by dataset and retriever. Findings are tested with ``measure`` on the retrievers in ``rankings``.
     """
     rows = read_published(published, "utility", names)
     sizes: dict[str, int] = {}

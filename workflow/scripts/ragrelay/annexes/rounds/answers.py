@@ -1,4 +1,4 @@
-"""Read a round's answers from the store."""
+"""Read a round's answers from the answer store."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +27,8 @@ def view_round_answers(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS in the prompts' order, and counts of missing ones.
 
-    ``thinking``, ``receipts``: see answer_files.view_answers. A prompt over the window has a null answer. Raises
-    InputError if the store lacks any other answer.
+    For ``thinking`` and ``receipts``, see answer_files.view_answers. A prompt that exceeds the window has a null
+    answer. Raises InputError if any other answer is missing from the store.
     """
     keys = prompts.select(KEY).unique(maintain_order=True)
     stored = store.answers(keys, thinking)

@@ -14,7 +14,7 @@ def round_states(
 ) -> pl.DataFrame:
     """Join one round's tables for one retriever: a row per query and seed, with a list of ``scores``.
 
-    The column ``seeds`` lists the seeds with the same query and the same passages so far.
+    The column ``seeds`` lists the seeds that share the query and the passages shown so far.
     """
     seeds = pl.col("seed").cast(pl.String).str.join(", ").over("qid", "query", "shown")
     states = queries.with_columns(seeds=seeds)
@@ -30,7 +30,7 @@ def explore_rounds(
     reference: str,
     listing: Mapping[str, object],
 ) -> pl.DataFrame:
-    """Return BLOCK: each later round's query, and each retriever's new passages, answer and scores.
+    """Describe later rounds (columns BLOCK): each round's query, and each retriever's new passages, answer and scores.
 
     ``rounds``: round_states, keyed by round and retriever, in page order; ``texts``: all new passages' texts.
     """

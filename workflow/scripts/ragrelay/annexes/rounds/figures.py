@@ -21,7 +21,7 @@ def draw_rounds(study: RoundsShown, folder: Path) -> None:
 
 
 def p_by_round(study: RoundsShown, theme: Theme) -> Spec:
-    """Draw mean P by round: a line for the reference, and points for other retrievers' lists in one round."""
+    """Draw mean P by round: a line for the reference retriever, and points for rounds with another retriever's list."""
     names = [study.asked["reference"], *study.asked["retrievers"]]
     zeroshot = study.by_round.filter(retriever=ZEROSHOT).with_columns(retriever=pl.lit(names[0]))
     known = pl.concat([zeroshot, study.by_round.filter(pl.col("retriever") != ZEROSHOT)]).drop_nulls("p")

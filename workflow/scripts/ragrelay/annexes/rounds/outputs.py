@@ -36,4 +36,4 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The figure and tables on search rounds, in the order in which the page shows them."""

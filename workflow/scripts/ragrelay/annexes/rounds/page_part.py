@@ -11,10 +11,10 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[RoundsShown]:
-    """Return a study per dataset, generator and scorer, or none. ``params``: Rounds.page_params."""
+    """Return the search rounds of each dataset, generator and scorer; ``params`` come from Rounds.page_params."""
     return RoundsShown.each(files, params)
 
 
 def values(part: Sequence[RoundsShown], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``rounds.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``rounds.html.j2``, and add the charts of search rounds to ``page``."""
     return {"rounds": page.units("rounds", part, rounds_answer, rounds_sentences, OUTPUTS, PARTS, most_rows)}

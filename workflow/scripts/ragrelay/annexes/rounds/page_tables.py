@@ -1,4 +1,4 @@
-"""Make the page's tables of search rounds."""
+"""Build the page's tables on search rounds."""
 
 import polars as pl
 
@@ -9,7 +9,7 @@ from ragrelay.report.display.tables import Table, between, name, numeric, table_
 
 
 def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show the slopes of each step and of all steps, as measured and adjusted."""
+    """Show relay's slope at each step and over all steps, unadjusted and adjusted."""
     slopes = ("slope", "low", "high")
     frame = study["round_slopes"].with_columns(pl.col(slopes) * PER)
     return table_of(

@@ -1,4 +1,4 @@
-"""Lay out a round's passages as prompts, or estimate the prompts before the answers they depend on exist."""
+"""Build a round's prompts, or estimate them before there are answers from the previous round."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,10 +36,10 @@ def round_prompts(
 def ask_next_query(
     queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Write the requests for the next query with ``template``: COLUMNS, a row per question and seed.
+    """Build the prompts that ask a model for the next query: COLUMNS, a row per question and seed.
 
-    ``shown``: qid, docnos and possibly seed, from the reference's prompts; for a question without a row, nothing was
-    shown.
+    ``shown``: qid, docnos and possibly seed, from the reference retriever's prompts; a question without a row had no
+    passages.
     """
     states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     keys = [name for name in STATE if name in shown.columns]
@@ -53,10 +53,10 @@ def ask_next_query(
 def estimate_round_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return COLUMNS: per seed, prompts with the first ``passages`` of each query's ``contexts``.
+    """Build stand-in prompts with the first ``passages`` of each query's ``contexts``, for each seed: COLUMNS.
 
     ``contexts``: qid, rank, docno, text. If there are fewer passages, they are repeated. Every prompt gets a distinct
-    id, since no two states are the same.
+    id, because no two prompts of later rounds are the same.
     """
     ranked = contexts.sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in ranked.iter_rows()}
@@ -74,7 +74,7 @@ def estimate_round_prompts(
 def longest_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
 ) -> pl.DataFrame:
-    """Return COLUMNS with one prompt per query, for seed 0: the ``passages`` longest passages of all retrievers."""
+    """Build one prompt per query, for seed 0, with the longest ``passages`` from all retrievers: COLUMNS."""
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")

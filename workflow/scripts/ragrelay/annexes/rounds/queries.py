@@ -8,7 +8,7 @@ from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
 
 STATE = ["qid", "seed"]
 NEXT = "next_query"
-"""Takes the retriever's place in the paths of requests for the next query and of their replies."""
+"""The name that replaces a retriever's in the paths of requests for the next query and of the replies."""
 COLUMNS = {
     "qid": QID,
     "seed": SEED,
@@ -21,13 +21,13 @@ SCHEMA = schema_of(COLUMNS)
 def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return COLUMNS: a row per question in ``queries`` (qid, query) and seed.
+    """Write the query of each question in ``queries`` (qid, query) and seed: columns COLUMNS.
 
     ``answers``: qid, seed, answer; questions for which nothing was found may be missing. ``prompts``: qid, docnos and
     possibly seed, from the reference's prompts in the previous round; for a question without a row, nothing was shown.
     ``kind``: `answer` searches for the question followed by the answer (Iter-RetGen: Shao et al., Findings of EMNLP
-    2023), `ask` for the answer's first line (a reply to the request for a query), and `same` for the question. If
-    there is no such text, the query is the question.
+    2023), `ask` for the answer's first line (a reply to the request for a query), and `same` for the question. If there
+    is no answer or reply, the query is the question.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     states = queries.select("qid", "query").join(of_seeds, how="cross", maintain_order="left_right")

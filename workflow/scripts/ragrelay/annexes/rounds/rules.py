@@ -1,4 +1,4 @@
-"""Provide the rules about search rounds with their jobs' inputs and params."""
+"""Provide the rules about search rounds with data: the inputs and params of jobs."""
 
 import functools
 import itertools
@@ -25,19 +25,19 @@ class Rounds:
 
     @property
     def given(self) -> RoundSettings:
-        """The settings; only a study with rounds has them."""
+        """The settings of the key `rounds`; only for a study that has this key."""
         if self.settings is None:
             raise TypeError("a study without rounds")
         return self.settings
 
     @functools.cached_property
     def retrievers(self) -> list[str]:
-        """The reference, then the other retrievers."""
+        """The retrievers in search rounds, starting with the reference."""
         return [self.given.reference, *self.given.retrievers] if self.settings else []
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key per retriever, the reference first."""
+        """A key for each retriever in search rounds, starting with the reference."""
         return [{"retriever": name} for name in self.retrievers]
 
     @functools.cached_property
@@ -57,14 +57,14 @@ class Rounds:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset, generator with an engine, and scorer that computes scores; empty without rounds."""
+        """A key for each dataset, generator with an engine and scorer that computes scores; empty without rounds."""
         study, names = self.study, ("dataset", "generator", "scorer")
         parts = itertools.product(study.grid.datasets, study.asked_generators(), study.scoring.computed)
         return [dict(zip(names, part, strict=True)) for part in parts if self.settings]
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """A key per dataset, generator, round and retriever with separate answers."""
+        """A key for each dataset, generator, round and retriever with answers of its own."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
         jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
         return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]
@@ -81,15 +81,15 @@ class Rounds:
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:
-        """Return the retriever names in the paths of a round's requests, including NEXT if it asks for queries."""
+        """Return the retriever names in the paths of a round's requests, including NEXT if a model writes queries."""
         return [*(self.retrievers if number in self.later else []), *([NEXT] if number in self.asking else [])]
 
     def requests(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return a round's prompts."""
+        """Return the files with a round's prompts."""
         return round_files.prompts.each({"retriever": name} for name in self.requested(wildcards.round))
 
     def shown_in(self, wildcards: Wildcards) -> StudyFile:
-        """Return the reference's prompts in a round."""
+        """Return the file with the reference retriever's prompts in a round."""
         return self._shown_in(wildcards.generator, wildcards.round)
 
     def _shown_in(self, generator: str, number: str) -> StudyFile:
@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the reference's prompts in the previous round, with its answers or the replies that are queries."""
+        """Return the reference retriever's prompts in the previous round, with the answers or the next queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)
@@ -118,7 +118,7 @@ class Rounds:
         return pattern.each(self.each_retriever)
 
     def first(self, pattern: StudyFile) -> OfJob:
-        """Return a function from wildcards to each retriever's file of ``pattern`` in round 1's cell."""
+        """Return a function of wildcards that returns each retriever's file of ``pattern`` in the cell of round 1."""
         return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
 
     @functools.cached_property
@@ -159,7 +159,7 @@ class Rounds:
 
     @functools.cached_property
     def listing(self) -> dict[str, object]:
-        """The ordering, k and measure of each round's passages."""
+        """The ordering and k of each round's passages, and the measure of the new ones."""
         return {**self.cell, "measure": self.measure} if self.settings else {}
 
     @functools.cached_property

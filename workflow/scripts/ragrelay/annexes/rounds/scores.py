@@ -32,7 +32,7 @@ def score_round_answers(
 ) -> pl.DataFrame:
     """Score all ``answers`` (a file with answers.COLUMNS): COLUMNS, without rows for missing answers.
 
-    The other arguments are those of retriever_table.score_answers. There are no unseen reference sets, because contexts
+    For the other arguments, see retriever_table.score_answers. There are no unseen reference sets, because contexts
     grow from round to round.
     """
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, STATE), references, scorer, cache_dir, threads)

@@ -31,18 +31,18 @@ SCHEMA = schema_of(COLUMNS)
 
 
 class Searching(NamedTuple):
-    """Data for a search with a retriever and the retrievers that it uses."""
+    """The data needed to search with a retriever and the retrievers that it builds on."""
 
     collection: Collection
     definitions: Mapping[str, Mapping[str, Any]]
     """The retrievers' definitions, keyed by name."""
     indexes: Mapping[str, Path]
-    """The indexes' folders, keyed by retriever."""
+    """The folders of the indexes, keyed by retriever."""
     threads: int = 1
     drop_identical_ids: bool = False
 
     def run(self, name: str, queries: pl.DataFrame) -> pl.DataFrame:
-        """Run a retriever after the retrievers that it uses; return its ranked run (qid, docno, rank, score)."""
+        """Run a retriever after those that it builds on, and return its ranked run (qid, docno, rank, score)."""
         definition = self.definitions[name]
         depth = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
         stages = [self.run(stage, queries).filter(depth) for _, stage in RETRIEVER_KINDS.of(definition).stages()]
@@ -63,10 +63,10 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return COLUMNS for each row of ``queries`` (queries.COLUMNS), and the texts of all shown passages, by docno.
+    """Search for each row of ``queries`` (queries.COLUMNS): COLUMNS, and the texts of shown passages by docno.
 
     From the retriever's first ``k`` passages with text, passages shown before and their near copies are left out. For
-    the measure, they keep their ranks and count as not relevant; the ideal ranking is the question's.
+    the measure, the omitted passages keep their ranks and count as not relevant; the ideal ranking is the question's.
     """
     texts_of = queries.select("query").unique(maintain_order=True).with_row_index("place")
     asked = texts_of.select(pl.col("place").cast(pl.String).alias("qid"), "query")

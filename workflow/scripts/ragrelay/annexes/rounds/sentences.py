@@ -14,7 +14,7 @@ from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
 PER = 0.1
-"""The page shows slopes per this much of the measure."""
+"""The page states slopes per this increase in the measure."""
 ANSWERS = {
     relay.IT_IS: "A better list of passages immediately leads to a better answer",
     relay.IT_IS_NOT: "A better list of passages immediately leads to a worse answer",
@@ -25,7 +25,7 @@ AT_STEP = {ABOVE: "above zero", BELOW: "below zero", TOO_FEW: "too few queries"}
 
 
 def rounds_answer(study: RoundsShown) -> Conclusion:
-    """Conclude from the slope of all steps together, as measured and adjusted."""
+    """Conclude whether better lists lead to better answers, from relay's slopes over all steps."""
     rows = study.slopes(None)
     said = ANSWERS[relay.answer_of(rows) if rows.height else TOO_FEW]
     asked, pair = study.asked, rows.to_dicts()
@@ -36,7 +36,7 @@ def rounds_answer(study: RoundsShown) -> Conclusion:
 
 
 def rounds_sentences(study: RoundsShown) -> list[str]:
-    """State the slope of each step, P by round, what the lists repeat, and how many answers are missing."""
+    """State relay at each step, P by round, how many passages lists repeat, and how many answers are missing."""
     told = (_steps(study), _by_round(study), *_lists(study), _unjudged(study), _missing(study), _apart(study))
     return [text for text in told if text]
 

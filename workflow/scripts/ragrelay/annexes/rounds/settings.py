@@ -40,6 +40,6 @@ class RoundSettings(Settings):
 
 
 class RoundKeys(Settings):
-    """Rounds of a search."""
+    """The key for searches in several rounds."""
 
     rounds: RoundSettings | None = None

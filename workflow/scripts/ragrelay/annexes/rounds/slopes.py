@@ -29,11 +29,11 @@ TABLE: dict[str, Column] = {
     "verdict": relay.TABLE["verdict"],
     "reason": relay.TABLE["reason"],
 }  # fmt: skip
-"""Columns of round_slopes' rows."""
+"""Columns of the rows that round_slopes returns."""
 
 
 def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, object]]:
-    """Regress the difference in P on the difference in the measure between lists at the same state.
+    """Regress the difference in P on the difference in the measure between lists after the same earlier rounds.
 
     Products are computed as for relay: differences of x and P, each minus its mean over the step's queries, or
     residuals given the mean measure over the lists and P before the step. Never centre them within a query over steps:
@@ -46,9 +46,9 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
     a step needs at least STEP_AT_LEAST queries whose lists differ.
 
     Args:
-        steps: The cells of each step: a cell per seed, or a single cell if the lists don't depend on the seed. All
-            have the same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P
-            after them, ``mean_x`` the query's mean ``x`` over the lists, and ``p0`` its P before the step.
+        steps: The cells of each step: a cell per seed, or a single cell if the lists don't depend on the seed. All have
+            the same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P after
+            them, ``mean_x`` the query's mean ``x`` over the lists, and ``p0`` its P before the step.
 
     Returns:
         Rows with the columns ``TABLE``: as measured and adjusted, for each step, then for all steps. Empty if there is

@@ -21,12 +21,12 @@ class RoundsShown(ShownTables):
 
     @property
     def references(self) -> str | None:
-        """The first reference set."""
+        """The reference set that the page shows first."""
         names = self["round_scores"]["references"]
         return names[0] if len(names) else None
 
     def slopes(self, step: int | None) -> pl.DataFrame:
-        """Return both rows of a step (None: of all steps) for the first reference set."""
+        """Return the unadjusted and adjusted rows of a step (None: all steps) for the first reference set."""
         of_set = self["round_slopes"].filter(references=self.references or "")
         return of_set.filter(pl.col("step").eq_missing(pl.lit(step, pl.Int64))).sort("adjusted")
 
@@ -37,5 +37,5 @@ class RoundsShown(ShownTables):
 
     @property
     def by_round(self) -> pl.DataFrame:
-        """Return the rounds' rows for the first reference set."""
+        """Return the rows of the table of rounds for the first reference set."""
         return self["round_scores"].filter(references=self.references or "")

@@ -50,28 +50,28 @@ class Round(NamedTuple):
     number: int
     retriever: str
     contexts: pl.DataFrame
-    """searches.COLUMNS."""
+    """The round's contexts: columns searches.COLUMNS."""
     answers: pl.DataFrame
-    """answers.COLUMNS."""
+    """The round's answers: columns answers.COLUMNS."""
     scores: pl.DataFrame
-    """scores.COLUMNS."""
+    """The answers' scores: columns scores.COLUMNS."""
 
 
 class RoundStudy(NamedTuple):
     """The data behind the tables of one dataset, generator and scorer."""
 
     retrievers: Sequence[str]
-    """The reference, then the others."""
+    """The retrievers in search rounds, starting with the reference."""
     listing: Mapping[str, Any]
-    """ordering, k, measure."""
+    """Each round's ordering, k and measure, keyed by these names."""
     utility: pl.DataFrame
     """The utility file's rows for round 1's cell and for zero-shot answers."""
     measures: pl.DataFrame
-    """retriever, qid, measure, k, value, in round 1."""
+    """Retrieval measures in round 1: retriever, qid, measure, k, value."""
     contexts: pl.DataFrame
-    """retriever, qid, docnos, in round 1."""
+    """Contexts in round 1: retriever, qid, docnos."""
     answers: pl.DataFrame
-    """retriever, qid, seed, answer, prompt_tokens, in round 1."""
+    """Answers in round 1: retriever, qid, seed, answer, prompt_tokens."""
     rounds: Sequence[Round]
     seeds: Sequence[int]
     clusters: Clusters | None = None
@@ -97,7 +97,7 @@ class RoundStudy(NamedTuple):
         return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
 
     def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
-        """Yield each later round with qid, seed, p, docnos and value of the queries that have references."""
+        """Yield each later round with a table of queries that have references: qid, seed, p, docnos, value."""
         qids = self.first(references)["qid"].unique().implode()
         for each in self.rounds:
             scores = each.scores.filter(references=references).select(*STATE, "p")

@@ -1,4 +1,4 @@
-"""The annex for the list of studies."""
+"""The annex that writes the list of studies."""
 
 from pathlib import Path
 

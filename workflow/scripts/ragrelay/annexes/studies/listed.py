@@ -15,7 +15,7 @@ from ragrelay.report.display.page_list import LIST
 
 PAGE, PROVENANCE, FACTS = "report/index.html", "report/provenance.json", "report/facts.json"
 MADE = (PAGE, PROVENANCE, "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
-"""Patterns of which a study's folder matches some from its first job on."""
+"""File patterns; a study's folder matches at least one of them as soon as its first job has run."""
 ASIDE = ("preview.html", LIST)
 """Files in folders that aren't studies: a preview, or the pages of other targets, such as a comparison."""
 RUNNING = "A run is in progress or was killed: to continue, run the study’s command again."
@@ -33,7 +33,7 @@ class Listed:
     """A study's entry in the list."""
 
     folder: str
-    """The folder's name in the folder of all results."""
+    """The name of the study's folder within the results folder."""
     time: float = 0.0
     """When the page was written, in seconds since 1970; without a page, when the folder last changed."""
     page: bool = False
@@ -43,9 +43,9 @@ class Listed:
     answers: Sequence[tuple[str, str]] = ()
     """Topics and answers, as on the page."""
     warnings: Sequence[str] = ()
-    """Warnings about the data, then a sentence that counts the other warnings and remarks on the page."""
+    """Warnings about the data, then a sentence with the number of other warnings and remarks on the page."""
     trouble: str = ""
-    """What is missing or broken, as sentences; empty for a complete study."""
+    """Sentences on what is missing or broken; empty for a complete study."""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class Listed:
 def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[str]]:
     """Return the studies in ``root``, latest first, and the names of folders that are not studies.
 
-    ``own``: the folder of the study whose run is ending; its lock is therefore ignored.
+    ``own``: the folder of the study whose run is just ending, so that its lock is ignored.
     """
     studies, others = [], []
     for folder in sorted(root.iterdir()):
@@ -81,7 +81,7 @@ def is_study(folder: Path) -> bool:
 
 
 def read_study(folder: Path, ending: bool = False) -> Listed:
-    """Read a study's entry; ``trouble`` names unreadable files. Raises OSError if the folder is unreadable."""
+    """Read a study's entry; ``trouble`` lists unreadable files. Raises OSError if the folder is unreadable."""
     page, path, told = folder / PAGE, folder / PROVENANCE, folder / FACTS
     written = page.is_file()
     time = (page if written else folder).stat().st_mtime

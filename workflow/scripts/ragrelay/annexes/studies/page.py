@@ -13,14 +13,14 @@ MARK = '<meta name="generator" content="ragrelay: list of studies">'
 TEMPLATE = Path(__file__).with_name("templates") / "studies.html.j2"
 STYLES, SCRIPTS = ("page.css", "lead.css", "studies.css"), ("tables.js",)
 TIMES = 5
-"""How often the list is rewritten at most because another run has ended in the meantime."""
+"""Maximum number of times the list is rewritten because another run has ended in the meantime."""
 
 
 def keep_list(root: Path, own: Path | None = None) -> list[str]:
     """Write the list of the studies in ``root``; return warnings, such as about a folder that can't be written to.
 
     If two runs end at the same time, the list includes both: each run checks for changes after writing. ``own``: the
-    folder of the study whose run is ending. If ``root`` is the working directory or a root, no list is written.
+    folder of the study whose run is ending. No list is written to the working directory or a file system's root.
     """
     page = root / NAME
     if root.resolve() in (Path.cwd(), Path(root.resolve().anchor)):

@@ -1,1 +1,1 @@
-"""Describe how long a generator thinks before it answers, with each context and without one."""
+"""Describe the length of a reasoning generator's thoughts, with each context and without one."""

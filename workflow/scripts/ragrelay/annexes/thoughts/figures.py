@@ -22,9 +22,9 @@ def draw_thoughts(study: ThoughtStudy, folder: Path) -> None:
 
 
 def thoughts_by_k(study: ThoughtStudy, theme: Theme) -> Spec:
-    """Draw mean tokens per thought with intervals over queries, a line per retriever and a panel per ordering.
+    """Draw mean tokens per thought with intervals over queries: a line per retriever, and a panel per ordering.
 
-    A dotted line shows the mean without context, and a band its interval.
+    A dotted line shows the mean without context, and a band shows this mean's interval.
     """
     grid = study.grid
     known = (

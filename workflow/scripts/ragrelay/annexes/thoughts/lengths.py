@@ -34,14 +34,14 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, UNFINISHED
 
 MORE, FEWER = "more", "fewer"
-"""Verdicts on a mean difference in tokens, besides the undecided ones that gains have too."""
+"""Verdicts on a mean difference in tokens; the undecided verdicts are those of gains."""
 WORDS = {BETTER: MORE, WORSE: FEWER}
 OF_CONTEXT = list(CONTEXT_COLUMNS)
 WORDS_FROM = 36
 """Minimum queries or effective clusters for a verdict: more than for P, as tokens are more skewed (docs/methods.md)."""
 FAMILY, P_VALUES = ("against_retriever",), {"p_verdict": "p"}
 TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
-"""The columns of answer files that the tables need."""
+"""The columns of answer files from which the tables are computed."""
 LENGTHS = {
     **CONTEXT_COLUMNS,
     "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
@@ -90,7 +90,7 @@ def describe_thoughts(
 ) -> dict[str, pl.DataFrame]:
     """Build both tables from answer files' rows: retriever, ordering, k and TOKENS.
 
-    ``base``: the retriever with which others are compared, if any. ``clusters``: each query's cluster number; None if
+    ``base``: the retriever that others are compared with, if any. ``clusters``: each query's cluster number; None if
     queries are independent. ``budget``: the maximum tokens in a thought, which limits intervals; None if unknown.
     """
     queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
@@ -101,16 +101,16 @@ def describe_thoughts(
 
 
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
-    """Average thoughts' known token counts over seeds: OF_CONTEXT, qid, tokens (null if none is known).
+    """Average thoughts' known token counts over seeds: OF_CONTEXT, qid, tokens (null if no count is known).
 
-    An answer without a thought has 0; a thought that was cut or did not end counts with the length it reached.
+    An answer without a thought has 0 tokens; a thought that was cut or did not end has the length it reached.
     """
     tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Compute a row per cell (columns LENGTHS). ``queries``: from tokens_by_query, with the column ``cluster``."""
+    """Describe thoughts in each cell (columns LENGTHS); ``queries``: from tokens_by_query, with column ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),

@@ -40,4 +40,4 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
 )  # fmt: skip
-"""In the order of the page."""
+"""The figure and tables on thoughts, in the order in which the page shows them."""

@@ -11,12 +11,12 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[ThoughtStudy]:
-    """Return a study per dataset and reasoning generator, or none. ``params``: Thoughts.drawn of the rules."""
+    """Return the thoughts of each dataset and reasoning generator; ``params`` come from rules.Thoughts.drawn."""
     return ThoughtStudy.each(files, params)
 
 
 def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``thoughts.html.j2``. Charts are added to those of ``page``."""
+    """Return the variables of ``thoughts.html.j2``, and add the charts on thoughts to ``page``."""
     return {"thoughts": page.units("thoughts", part, thought_answer, thought_sentences, OUTPUTS, PARTS, most_rows)}
 
 

@@ -22,7 +22,7 @@ class Thoughts:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset and reasoning generator."""
+        """A key for each dataset and reasoning generator."""
         return [
             {"dataset": dataset, "generator": generator}
             for dataset in self.study.grid.datasets
@@ -39,12 +39,12 @@ class Thoughts:
         return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
 
     def budget_of(self, generator: str) -> int | None:
-        """Return the maximum tokens in a thought: its budget, or max_tokens if the answer shares them."""
+        """Return the maximum tokens in a thought: its budget, or max_tokens if thought and answer share them."""
         definition = self.study.generator(generator)
         return GENERATOR_KINDS.of(definition).thought_budget(definition) or definition.get("max_tokens")
 
     def base_of(self, dataset: str) -> str | None:
-        """Return the retriever with which others are compared: the primary pair's reference, or None."""
+        """Return the retriever that others are compared with: the primary comparison's reference, or None."""
         primary = self.study.primary(dataset)
         return primary["reference"] if primary else None
 

@@ -1,4 +1,4 @@
-"""Write the sentences on thoughts: with which contexts they are longer or shorter, and how many were cut."""
+"""State with which contexts thoughts are longer or shorter, and how many thoughts were cut."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +28,7 @@ BY_VERDICT = {
 def thought_answer(study: ThoughtStudy) -> Conclusion:
     """Conclude with which retrievers thoughts have more or fewer tokens than with the primary pair's reference.
 
-    With a single retriever, thoughts without context take the reference's place.
+    With a single retriever, the comparison is with thoughts without context.
     """
     heading = "Thoughts", "Does the model think longer with a worse context?"
     generator, against = study.keys["generator"], study.against[0]
@@ -51,7 +51,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:
-    """Compare the first cells with each baseline, count verdicts, and say how many thoughts were cut or unknown."""
+    """Compare the cells shown first with each baseline, count verdicts, and give shares of cut or unknown thoughts."""
     compared = [sentence for against in reversed(study.against) for sentence in _compared(study, against)]
     return [*compared, *_censored(study), *_unknown(study)]
 

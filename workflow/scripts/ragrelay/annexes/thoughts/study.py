@@ -15,14 +15,14 @@ from ragrelay.report.display.sections import Grid
 from ragrelay.report.display.shown_tables import ShownTables
 
 CENSORED = pl.col(CUT) + pl.col(UNFINISHED)
-"""Thoughts that may have been longer than counted, from rows of thoughts.csv or their sums."""
+"""The number of thoughts that may have been longer than counted, from rows of thoughts.csv or sums of rows."""
 THOUGHTS = pl.col(ENDED) + CENSORED
-"""All thoughts."""
+"""The number of all thoughts, from rows of thoughts.csv or sums of rows."""
 CENSORED_SHARE = pl.when(THOUGHTS > 0).then(CENSORED / THOUGHTS)
 
 
 class ThoughtStudy(ShownTables):
-    """The thoughts of one generator on one dataset; ``params``: Thoughts.drawn of the rules."""
+    """The thoughts of one generator on one dataset; ``params`` come from rules.Thoughts.drawn."""
 
     COLUMNS: ClassVar = {"thoughts": COLUMNS, "thought_differences": DIFFERENCE_COLUMNS}
 
@@ -46,19 +46,19 @@ class ThoughtStudy(ShownTables):
 
     @property
     def against(self) -> list[str]:
-        """Return the baselines of the comparisons: the primary pair's reference, if any, then zero-shot."""
+        """Return the baselines: the primary comparison's reference retriever, if there is one, then zero-shot."""
         return [*([self.primary["reference"]] if self.primary else []), ZEROSHOT]
 
     @property
     def looks(self) -> dict[str, Look]:
-        """Return each retriever's look, as in the other figures of the dataset."""
+        """Return each retriever's colour and shape, as in the other figures on the dataset."""
         pair = (self.primary["reference"], self.primary["retriever"]) if self.primary else ()
         by_name = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
         return {name: by_name[name] for name in self.grid.retrievers}
 
     @property
     def counts(self) -> pl.DataFrame:
-        """Return the rows of thoughts.csv with distinct prompts: all orderings of a single passage share one."""
+        """Return the rows of thoughts.csv with distinct prompts: orderings of a single passage share a prompt."""
         return distinct(self["thoughts"], ("retriever", "ordering"))
 
     def censored(self, rows: pl.DataFrame) -> float | None:

@@ -1,4 +1,4 @@
-"""Request the log-probability of each passage in a context, and of the complete context."""
+"""List the requests for the log-probability of each passage in a context, and of the complete context."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,9 +13,9 @@ from ragrelay.generation.tokens import PromptTokenizer, plain_ids
 from ragrelay.prompting.layout import prompt_id
 
 PROMPT = "Q: {query}\nA: "
-"""The text before the context, from the code of Tian et al. (2026)."""
+"""The text that precedes the context, from the code of Tian et al. (2026)."""
 PASSAGE_TOKENS = 512
-"""Maximum tokens of the prompt and one passage, as in their code."""
+"""Maximum number of tokens in the prompt and one passage, as in the code of Tian et al."""
 PLACE = {
     "qid": QID,
     "rank": integer("rank of the passage among the passages with text, counted from 1; empty in rows for a complete "
@@ -49,8 +49,8 @@ def context_requests(
     """Return the continuations to score (ASKED, continuation).
 
     ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
-    template. Texts longer than the limits, or than the generator's window, are truncated at the end. A text without
-    tokens has no row.
+    template. Texts that exceed whole_tokens, PASSAGE_TOKENS or the generator's window are truncated at the end. A text
+    without tokens has no row.
     """
     tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
     texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())

@@ -16,9 +16,9 @@ Numbers = Callable[[Answer], float | None]
 
 
 def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
-    """Return the mean of ``number`` over the ``answers`` that have it.
+    """Average ``number`` over the ``answers`` for which it has a value.
 
-    Raises UndefinedError, with ``missing`` as its message, if no answer has it.
+    Raises UndefinedError with the message ``missing`` if there is no such answer.
     """
     if not answers:
         raise UndefinedError("no answer")
@@ -36,26 +36,26 @@ def _several(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def per_token(answer: Answer) -> float | None:
-    """Return the mean log-probability of its tokens."""
+    """Return the mean log-probability of the answer's tokens."""
     return answer.logprob / answer.tokens if answer.logprob is not None and answer.tokens else None
 
 
 def mean_probability(answer: Answer) -> float | None:
-    """Return the mean probability of its tokens."""
+    """Return the mean probability of the answer's tokens."""
     known = answer.token_logprobs
     return sum(map(math.exp, known)) / len(known) if known else None
 
 
 def mean_entropy(answer: Answer) -> float | None:
-    """Return the mean entropy over its tokens."""
+    """Return the mean entropy over the answer's tokens."""
     known = answer.token_entropies
     return sum(known) / len(known) if known else None
 
 
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
-    """Return sizes of clusters of ``answers``; an answer joins the first cluster whose first member is alike.
+    """Return the sizes of clusters of answers; an answer joins the first cluster with a similar first answer.
 
-    Two answers are alike if their word F1 is at least ``same``.
+    Two answers are similar if their word F1 is at least ``same``.
     """
     clusters: list[list[str]] = []
     for answer in answers:
@@ -86,7 +86,7 @@ class OfAnswers(Predictor):
             yield from (cls(zeroshot) for zeroshot in (True, False))
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        """Return the number; raises UndefinedError if there is none."""
+        """Compute the number from ``answers``; raises UndefinedError if it can't be computed."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

@@ -11,7 +11,7 @@ from ragrelay.annexes.prediction.subject import Array, Query, Subject, Undefined
 from ragrelay.base.io.hashing import text_hash
 
 TOP, TAIL = 0.1, 0.2
-"""Shares of the results: the top ends at the first share, and the tail begins at the second."""
+"""Shares of the first results: the top ends at the first share, and the tail begins at the second."""
 NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
 """For perturbed queries: the noise's length relative to the query's, number of draws, and p of rank-biased overlap."""
 
@@ -24,9 +24,9 @@ def query_vector(query: Query) -> Array:
 
 
 def vectors(query: Query, depth: int) -> Array:
-    """Return dense vectors of the first ``depth`` results (results, dimensions).
+    """Return the dense vectors of the first ``depth`` results, (results, dimensions).
 
-    Raises UndefinedError if there are none.
+    Raises UndefinedError if the results have no vectors.
     """
     query_vector(query)
     if not query.docnos:
@@ -41,7 +41,7 @@ def cosines(rows: Array) -> Array:
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Return the mean of ``matrix`` (n, n) among the top results, divided by the mean among the tail."""
+    """Return the mean of ``matrix`` (n, n) over the top results, divided by the mean over the tail."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())
@@ -77,7 +77,7 @@ class APairRatio(Predictor):
 
 
 def reciprocal_volume(rows: Array) -> float:
-    """Return −Σ ln(max − min) over the dimensions of ``rows`` (n, d): minus the log volume of their bounding box."""
+    """Return −Σ ln(max − min) over the d dimensions of ``rows`` (n, d): minus their bounding box's log volume."""
     spans = rows.max(axis=0) - rows.min(axis=0)
     if not spans.all():
         raise UndefinedError("all vectors agree in a dimension")

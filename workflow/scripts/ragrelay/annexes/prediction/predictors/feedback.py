@@ -1,4 +1,4 @@
-"""Predict from the words in the first passages, through a relevance model of them, after retrieval."""
+"""Predict from a relevance model of the words in the first passages, after retrieval."""
 
 import math
 from collections import Counter
@@ -41,7 +41,7 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages that contain a word. Raises UndefinedError if there is none."""
+    """Return the first `feedback_depth` passages that contain words. Raises UndefinedError if no passage does."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor in its name, times Pearson's r between the scores from the ranking and from the relevance model.
+    """The predictor named after `uef_`, times Pearson's r between scores from the ranking and from a relevance model.
 
     Pearson's r is over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """

@@ -1,4 +1,4 @@
-"""Predict from models' scores of the context, before the answer, if the configuration requests them."""
+"""Predict from the scores that models give to contexts, before the answer, if the configuration requests them."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,8 +12,8 @@ from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
     """Return the scores called ``name`` for the context's passages that have one.
 
-    Raises UndefinedError, with ``missing`` as its message, if the study has no such scores; also if a processor changed
-    the scored texts, or if no passage in the context has a score.
+    Raises UndefinedError: with the message ``missing`` if the study has no such scores; also if a processor changed the
+    scored texts, or if no passage in the context has a score.
     """
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
@@ -128,5 +128,5 @@ class PassageQuality(Predictor):
 
 
 def discounted(labels: list[float]) -> float:
-    """Return the discounted cumulative gain of labels, linear in the label."""
+    """Return the discounted cumulative gain of labels, with the label itself as the gain."""
     return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

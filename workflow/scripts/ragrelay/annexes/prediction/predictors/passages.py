@@ -15,7 +15,7 @@ OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
     "min": min,
 }
 WHOLE = "whole"
-"""The name used instead of one of these for the value of all passages as one text."""
+"""The name that replaces `mean`, `max` and `min` for the value of all passages as one text."""
 READABILITY = tuple(INDICES)
 
 

@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
 from ragrelay.annexes.prediction.terms import TermStatistics, Word, pairs_of
 
 UNKNOWN = Word(1, 1, 1.0, 1.0)
-"""A word that no passage contains counts as if it occurred once in one passage, as in the paper's code."""
+"""Counts used for a word that no passage contains: one occurrence in one passage, as in the paper's code."""
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),
     "max": max,
@@ -57,7 +57,7 @@ class OfWords(Predictor):
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
     def of_word(self, statistics: TermStatistics, word: str) -> float:
-        """Return the number for one word."""
+        """Compute the number for one query word."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

@@ -9,7 +9,7 @@ from ragrelay.annexes.prediction.predictors.query_terms import idf, query_words
 from ragrelay.annexes.prediction.subject import Array, Query, Subject, UndefinedError
 
 SAMPLES = 100
-"""Number of random halves that RSD draws."""
+"""Number of random halves of the results that the predictor RSD draws."""
 
 
 def several(scores: Array) -> Array:
@@ -20,7 +20,7 @@ def several(scores: Array) -> Array:
 
 
 def corpus_score(query: Query) -> float:
-    """Return the complete ranking's mean score, in place of the corpus's score. Raises UndefinedError if it is 0."""
+    """Return the complete ranking's mean score, used as the corpus's score. Raises UndefinedError if the mean is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")

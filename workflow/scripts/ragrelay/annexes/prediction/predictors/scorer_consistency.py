@@ -1,4 +1,4 @@
-"""Predict from answers' self-consistency over seeds, by the scorers that the configuration names."""
+"""Predict from answers' self-consistency over seeds, measured with the scorers named in the configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Count the passages in contexts that a quality file lacks."""
+"""Count the passages in contexts that have no quality value in a file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sum up a recheck: write its table and its record, and say on the terminal what it found."""
+"""Summarise a recheck: write the table and the record, and print the findings on the terminal."""
 
 from ragrelay.annexes.recheck.write import recheck
 from ragrelay.base.display.terminal import say

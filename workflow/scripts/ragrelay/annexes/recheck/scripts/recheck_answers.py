@@ -1,4 +1,4 @@
-"""Make some of a generator's stored answers again, outside the store, and compare them, or count those to make."""
+"""Regenerate some of a generator's stored answers outside the store and compare them, or count them for the plan."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Score stored answers and the same made again."""
+"""Score stored answers and their regenerated counterparts."""
 
 import polars as pl
 from ragrelay.annexes.recheck.scores import score_recheck

@@ -1,4 +1,4 @@
-"""List the papers' tables and figures with which the study is compared."""
+"""List the papers' tables and figures that the study is compared with."""
 
 from ragrelay.annexes.reproduction.rows import list_published_rows
 from ragrelay.base.io.atomic_files import write_csv

@@ -1,4 +1,4 @@
-"""Write the file of a round's answers from the store."""
+"""Write the file of a round's answers from the answer store."""
 
 import polars as pl
 from ragrelay.annexes.rounds.answers import view_round_answers
