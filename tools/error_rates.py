@@ -25,7 +25,7 @@ VERDICTS = {
     "better (true)": "*better* (correct)",
     "better (true), without a remark": "*better* without a remark (correct)",
     "no verdict, although Student's t alone has one": "no verdict, although Student's t alone would give one",
-    "relay: it is": "*it is* (relevance is relayed)",
+    "relay: it is": "*answers improve more*",
     "relay, as measured: above, below zero": "*above* or *below zero*, slope as measured",
     "relay, adjusted: above, below zero": "*above* or *below zero*, adjusted slope",
 }  # fmt: skip
