@@ -185,7 +185,7 @@ def jackknife_error(jackknife: Array) -> float:
 
 
 class Tested(NamedTuple):
-    """One method's 95% interval and p-value (null hypothesis 0) for a correlation; all None if it has none."""
+    """One method's 95% interval and p-value (null hypothesis 0) for a correlation; all None if untested."""
 
     low: float | None
     high: float | None

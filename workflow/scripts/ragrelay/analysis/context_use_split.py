@@ -1,4 +1,4 @@
-"""Split utility by two questions: was the context good, and did the answer use it?"""
+"""Split utility by two questions: was the context good, and did the answer use the context?"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,7 +73,7 @@ def split_utility(
     ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures. A
     context is good if ``measure`` at k is above 0 and not below its median over the queries of all retrievers; it was
     used if context_use isn't below its median over the same queries. The rows ``all retrievers`` pool the retrievers;
-    they have no interval, because the queries recur.
+    they have no interval, because each query occurs once per retriever.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

@@ -94,7 +94,7 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's paired columns (n,), its names and counts, and a ``reason`` if it has no coefficient."""
+    """A cell's paired columns (n,), names and counts, and the ``reason`` if the cell has no coefficient."""
 
     names: dict[str, Any]
     utility: Array
@@ -105,7 +105,7 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """A hash of the data. Cells with equal data share it, such as both subsets if no P_0 is low."""
+        """A hash of the data. Cells with equal data share the hash, such as both subsets if no P_0 is low."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
@@ -223,7 +223,7 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | 
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
-    """Return why these columns (n,) have no correlation, or None if they have one. ``name`` is the measure's name."""
+    """Return why two columns (n,) have no correlation, or None if they have one; ``name`` is the measure's."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
@@ -239,7 +239,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     """Make verdicts in ``correlations`` (from with_adjusted) undecided, with a remark, if Holm's p-value is 5% or more.
 
-    So the page's count after Holm's correction includes every verdict on the page. A remark also marks rows where the
+    The page's count after Holm's correction then includes every verdict on the page. A remark also marks rows where the
     test rejects after the correction but the interval includes 0.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")

@@ -1,4 +1,4 @@
-"""Measure how utility depends on P_0, which is part of it: r(P_0, U), partial correlations, and U by thirds of P_0."""
+"""Measure how utility depends on P_0, a term in its formula: r(P_0, U), partial correlations, U by thirds of P_0."""
 
 from collections import defaultdict
 
@@ -51,7 +51,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of coupling.csv."""
 BY_QUERY = (*(name for name in TABLE if name.endswith(("_low", "_high", "_p"))), "method")
-"""See analyse_transmission."""
+"""The columns that assume independent queries (see analyse_transmission)."""
 
 
 def table(given: Transmission) -> pl.DataFrame:

@@ -66,7 +66,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of differences.csv."""
 BY_QUERY = (*INTERVAL, *(name for name in COLUMNS if name.startswith("p_")), "method", "bootstrap_low",
             "bootstrap_high", "resamples")  # fmt: skip
-"""See analyse_transmission."""
+"""The columns that assume independent queries (see analyse_transmission)."""
 ContextCell = tuple[str, str, int]
 
 

@@ -76,7 +76,7 @@ COLUMNS = {
 """Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands",
          "remark")  # fmt: skip
-"""The columns that ``words_of`` computes."""
+"""The columns computed by ``words_of``."""
 
 
 def table(given: Transmission) -> pl.DataFrame:
@@ -101,8 +101,8 @@ def equivalences(
 
     The ``verdict`` (see verdicts) follows from the interval from ``verdict_low`` to verdict_high. Its level is 1 - 5% /
     m for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05.
-    The ``primary`` pair is tested alone, at 95%, and isn't one of the m. The levels in Holm's steps aren't valid for
-    verdicts on the margin (docs/methods.md).
+    The ``primary`` pair is tested separately, at 95%, and doesn't count towards m. The levels in Holm's steps aren't
+    valid for verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -138,7 +138,7 @@ def equivalences(
 def words_of(
     columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Compute WORDS for the mean of each column of differences; together, all intervals cover with 95%.
+    """Compute WORDS for the mean of each column of differences; all intervals together have 95% coverage.
 
     ``clusters``: each query's cluster for each column, or None for a column with independent queries.
     """
@@ -180,7 +180,7 @@ def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
 
 
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
-    """Return whether a column of differences can be tested: enough queries, and differences that aren't all equal.
+    """Return whether a column of differences can be tested: it needs enough queries and unequal differences.
 
     If ``cluster`` gives each query's cluster, there must be enough clusters, with means that aren't all equal.
     """

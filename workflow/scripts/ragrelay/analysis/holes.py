@@ -18,7 +18,7 @@ from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.base.vocabulary.subtopic_measures import is_subtopic_measure
 
 SWEEPS = 12
-"""Maximum steps in the search for a labelling; it ends earlier if no step helps."""
+"""Maximum steps in the search for a labelling; the search ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
 TABLE: Columns = {
     "ordering": text("ordering in the primary comparison"),
@@ -70,7 +70,7 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Compute the slope over all rankings under other labels of the holes: ``SCHEMA``, four rows per k and adjustment.
+    """Compute the slope over all rankings with the holes relabelled: ``SCHEMA``, four rows per k and adjustment.
 
     Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which the
     share of unjudged passages in the rankings' contexts exceeds HOLES_ABOVE. A hole gets the label ``judged.relevant``
@@ -78,8 +78,8 @@ def holes(
     is never a reference.
 
     A search looks for the lowest and highest slopes (Dinkelbach 1967, for a ratio of sums). Given the current slope b,
-    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The derivative shows this: it is the residual
-    answer p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that
+    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The derivative with respect to the label
+    decides: p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that
     helps. These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
@@ -140,7 +140,7 @@ def _rows(
 
 
 class LabelledLists:
-    """The rankings in a cell, cut at k, and their measure under other labels of the holes.
+    """The rankings in a cell, cut at k, and the measure of each ranking with the holes relabelled.
 
     A measure depends on the labels in a list and on those of its query, so lists that agree in both are measured only
     once.
@@ -190,7 +190,7 @@ class LabelledLists:
 
 
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
-    """Replace the measure (R, Q) in ``cell``, and its mean per query."""
+    """Replace the measure (R, Q) in ``cell``, and the measure's mean per query."""
     known = np.isfinite(x)
     counts = known.sum(axis=0)
     mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)

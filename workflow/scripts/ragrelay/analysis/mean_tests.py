@@ -1,4 +1,4 @@
-"""Test a mean difference for its verdict with Student's t and Hall's test; the more cautious one counts.
+"""Test a mean difference for its verdict with Student's t and Hall's test; the more cautious result counts.
 
 With skewed differences and few queries, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. A mean
@@ -92,7 +92,7 @@ class Means(NamedTuple):
         return 2.0 * special.stdtr(self.df, -np.abs(self._statistics(null)[1]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the ends of the means that the two-sided test doesn't reject: at each end, the wider interval's."""
+        """Return the interval's ends: at each end, the outer one of the intervals from Student's t and Hall's test."""
         reach = special.stdtrit(self.df, (1.0 + level) / 2) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
@@ -110,10 +110,10 @@ class Means(NamedTuple):
 class ClusterMeans(NamedTuple):
     """The mean over clustered queries: each cluster's sum of the column and its number of queries, both (clusters,).
 
-    To test a mean of ``null``, each sum minus null × size is taken; its mean over clusters is then 0. The tests are
-    Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of squared sizes is the
-    equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of freedom, because few large
-    clusters may dominate.
+    To test a mean of ``null``, each sum minus null × size is taken; under the null hypothesis, the mean over clusters
+    is then 0. The tests are Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of
+    squared sizes is the equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of freedom,
+    because few large clusters may dominate.
     """
 
     sums: Array
@@ -188,7 +188,7 @@ def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str 
 
 
 def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
-    """Return whether there are enough differences, so that ``few`` gives no reason."""
+    """Return whether there are enough differences, that is, whether ``few`` returns no reason."""
     return few(differences, cluster) is None
 
 
@@ -214,7 +214,7 @@ def ratio_interval(
     level: float = 0.95,
     inflation: float = 1.0,
 ) -> tuple[float, float] | None:
-    """Compute the interval for the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
+    """Compute the interval for the ratio of two means of paired values (n,): Fieller's (1954) with this module's tests.
 
     It contains the ratios between -``limit`` and ``limit`` for which the test doesn't reject that ``above`` - ratio ×
     ``below`` has mean 0. Hall's test uses ``skewness`` times the skewness. A ratio for which this difference is the

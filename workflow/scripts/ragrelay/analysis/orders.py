@@ -29,7 +29,7 @@ class Families(NamedTuple):
 
     of: npt.NDArray[np.intp]
     noun: str
-    """What families are called, in the plural."""
+    """What messages call the families, a plural noun."""
 
     @property
     def number(self) -> int:
@@ -81,8 +81,8 @@ def order_agreement(
 
     The coefficient is transformed by the arcsine, which makes its spread depend less on its value. The interval uses
     Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are one less than the number
-    of systems. ``noun``: what systems are called. ``families``: similar systems, which are left out together and count
-    as one.
+    of systems. ``noun``: what reasons call the systems. ``families``: groups of similar systems; a group is left out as
+    a whole and counts as one system.
     """
     value = order.value(x, y)
     if not np.isfinite(value):

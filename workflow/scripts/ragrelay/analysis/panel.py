@@ -60,9 +60,9 @@ def compare_judges(
 ) -> pl.DataFrame:
     """Compare the primary comparison's results with those without each of a panel's ``judges``: ``SCHEMA``.
 
-    ``systems`` and ``slopes``: systems.csv and relay.csv for the panel and its parts, keyed by their names. Estimates
-    other than adjusted slopes are linear in P, so the panel's is the mean over its judges' estimates, and the left-out
-    judge's estimate follows from the two.
+    ``systems`` and ``slopes``: systems.csv and relay.csv of the panel and of its parts (the panel without one judge),
+    by name. Estimates other than adjusted slopes are linear in P, so the panel's is the mean over its judges'
+    estimates, and the left-out judge's estimate follows from the two.
     """
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     over_all = {"retrievers": relay.ALL_RANKINGS, "measure": primary.measure, **cell}

@@ -1,4 +1,4 @@
-"""Weaken a panel's verdicts to what holds without each of its judges, so that none depends on a single judge."""
+"""Reduce a panel's verdicts to what also holds without any single judge, so that none depends on one judge."""
 
 import math
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ SIGNS = {ABOVE: (0.0, math.inf), BELOW: (-math.inf, 0.0), UNDECIDED: (-math.inf,
 KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever", "against_retriever", "role",
         "ordering", "k", "references", "measure", "against_measure", "labelling", "adjusted", "subset",
         "coefficient")  # fmt: skip
-"""Columns that identify a table's rows, if it has them."""
+"""Columns that identify a table's rows, as far as the table has them."""
 DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not without {judges}"
 
 
@@ -56,7 +56,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
     Args:
         table: A result table; without a column ``verdict``, it is returned unchanged.
         parts: The same table without each judge, keyed by the judge's name. Rows with the same KEYS belong together; a
-            row that a part lacks is undecided there.
+            row missing from one of the tables counts as undecided.
 
     Returns:
         The table, where each verdict is the strongest that the panel and all parts support. If that is weaker than the
@@ -100,13 +100,13 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read a panel's ``table`` without each judge, keyed by judge; ``paths`` are keyed by the parts' names."""
+    """Read the tables of a panel that leave out one judge, keyed by that judge; ``paths``: files by scorer name."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
-    """Weaken panels' verdicts in a ``table`` with several scorers (see bounded), and drop the rows of their parts."""
+    """Apply ``bounded`` to each panel in ``table``, and drop the rows of panels that leave out a judge."""
     placed = table.with_row_index("place")
     of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
     tables = [placed.clear()]

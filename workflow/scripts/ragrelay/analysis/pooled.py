@@ -82,7 +82,7 @@ class Sample(NamedTuple):
     contexts: pl.DataFrame
     """Columns retriever, ordering, k, qid, docnos."""
     clusters: Clusters | None = None
-    """See Transmission."""
+    """Each query's cluster number (see Transmission)."""
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:

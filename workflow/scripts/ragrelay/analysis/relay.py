@@ -24,9 +24,9 @@ ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliabilit
 RELIABLE_AT_LEAST = 0.2
 """If the reliability of P's differences is lower than this, r isn't corrected for it."""
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
-"""Minimum number of queries whose contexts differ for a verdict: as measured, and adjusted."""
+"""Minimum number of queries whose contexts differ, for a verdict on the unadjusted and on the adjusted slope."""
 NEEDED = ", {} needed"
-"""The ending of a reason about too few contexts that differ."""
+"""The end of a message about too few contexts that differ: how many are needed."""
 FITTED = 3
 """Number of coefficients in an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
@@ -107,16 +107,16 @@ class Sums(NamedTuple):
     apart: Flags
     """(Q,): whether the contexts differ in any pair, used or not."""
     noise: float = np.nan
-    """The part of the sum of pp that comes from seeds; NaN if unknown."""
+    """The part of the sum of pp that is due to variation between seeds; NaN if unknown."""
     cluster: Indexes | None = None
-    """As in Cell."""
+    """Each query's cluster number, as in Cell."""
     inflation: float = 1.0
     """Factor on the slope's variance that accounts for fitted coefficients: (n - 1) / (n - 3) if adjusted, where n is
     the number of a pair's queries, or clusters."""
 
     @property
     def units(self) -> str:
-        """What the test treats as independent."""
+        """What the test treats as independent: queries or clusters."""
         return "queries" if self.cluster is None else "clusters of queries"
 
     @property
@@ -368,7 +368,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
 
 
 def same_weight(of_k: Sequence[Sums]) -> Sums:
-    """Add up the sums for each k, divided by its sum of xx; the resulting slope is the mean of the slopes for all k.
+    """Add up the sums of all k, each divided by its sum of xx; the slope is then the mean of the slopes for all k.
 
     A k at which the measure never differs is left out.
     """
@@ -387,7 +387,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, and a verdict with ``least`` queries."""
+    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, and a verdict from ``least`` queries on."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -462,9 +462,9 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
-    """Conclude from ``relay``'s ``table`` (one study's part) on all rankings in one cell.
+    """Return the conclusion on relay for one cell, from its rows for all rankings in ``table`` (see relay).
 
-    ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
+    ``it is``: both slopes, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
     below REVERSED, so that answers shuffled among queries rarely lead to it (docs/methods.md). ``too few queries`` if
     either row has that verdict, ``needs two rankings`` if there is no row, otherwise ``not known``.
     """
@@ -473,7 +473,7 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """Conclude on relay from a cell's two rows."""
+    """Return the conclusion on relay from a cell's two rows (as measured, adjusted)."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW

@@ -76,12 +76,12 @@ COLUMNS = {
 """Columns of significance.csv."""
 BY_QUERY = ("low", "high", "detectable_difference", "d_z_low", "d_z_high", "t", "permutations", "significant",
             *(name for name in COLUMNS if name.startswith("p_")))  # fmt: skip
-"""See analyse_transmission."""
+"""The columns that assume independent queries (see analyse_transmission)."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell in a comparison: its names, whether it has each query (n,), and each quantity's values (n,)."""
+    """One cell in a comparison: its names, whether each query has a row (n,), and each quantity's values (n,)."""
 
     retriever: str
     ordering: str

@@ -9,7 +9,7 @@ from ragrelay.analysis.verdicts import EQUIVALENT, NOT_BETTER, NOT_WORSE, SAY_BE
 from ragrelay.base.vocabulary.columns import boolean
 
 AGAINST = 0.25
-"""The added query's difference, in the scorer's unit."""
+"""The size of the added query's difference, in the scorer's unit."""
 STANDS = boolean(
     f"whether the verdict would survive one more query with a difference of {AGAINST} in the opposite direction (or, "
     "if queries form clusters, one more cluster of n / n_eff such queries); empty if the verdict is undecided or there "
@@ -24,10 +24,10 @@ def stands(
 
     ``cluster``: each query's cluster, if queries form clusters (see ``with_one_more``).
 
-    Every kind of better must stay above 0 with an added difference of -AGAINST, and every kind of worse below 0 with
-    AGAINST, in the same test at the same ``level``; the margin doesn't matter. Not worse must stay above -``margin``,
-    not better below ``margin``, and equivalent between the two, each with a query added on the opposite side. This
-    matters because a sample may lack rare, large differences, such as those from refused answers.
+    Every verdict of better must stay above 0 with an added difference of -AGAINST, and every verdict of worse below 0
+    with AGAINST, in the same test at the same ``level``; the margin doesn't matter. Not worse must stay above
+    -``margin``, not better below ``margin``, and equivalent between the two, each with a query added on the opposite
+    side. This matters because a sample may lack rare, large differences, such as those from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)

@@ -47,7 +47,7 @@ COLUMNS = {
 }  # fmt: skip
 """Columns of utility.csv."""
 BY_QUERY = (*INTERVAL, "method")
-"""See analyse_transmission."""
+"""The columns that assume independent queries (see analyse_transmission)."""
 
 
 def table(given: Transmission) -> pl.DataFrame:
@@ -94,7 +94,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 
 
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """Add share_unjudged to ``summary``, from its cells' ``contexts`` (retriever, ordering, k, qid, docnos).
+    """Add share_unjudged to ``summary``, given the cells' ``contexts`` (retriever, ordering, k, qid, docnos).
 
     ``judged`` has the qid and docno of each judgement, whatever its label. The share is null for cells without
     contexts.

@@ -69,7 +69,7 @@ SCHEMA = schema_of(TABLE)
 NO_LENGTHS = "no lengths of the answers"
 SAME_LENGTHS = "all answers of a query are as long"
 EITHER_LONGER_AT_LEAST = 5
-"""Minimum number of queries where each retriever's answer is at least as long; fewer would mean extrapolating."""
+"""Minimum number of queries where each of the pair has the longer answer (or a tie), to avoid extrapolating."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]
 WORDS = {
     "level": "verdict_level",
@@ -81,7 +81,7 @@ WORDS = {
     "stands": "stands",
     "remark": "remark",
 }
-"""Columns of TABLE and their names in words_of."""
+"""Columns of TABLE, and what words_of calls them."""
 ASSUMED_SD = 0.2
 """Assumed standard deviation of differences in P over queries until there are answers; on TREC DL, it is .15 to .25."""
 CAUTION = 1.5
@@ -105,11 +105,11 @@ def systems(
 ) -> pl.DataFrame:
     """Compare the mean P of each pair of ``retrievers`` for each ordering, k and reference set (``TABLE``).
 
-    ``utility``: utility.COLUMNS. Unseen references have no row, because each retriever has its own. Differences are the
-    later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary`` pair,
-    are always subtracted. Together, the intervals of all pairs with the same role in a cell cover with 95% (Bonferroni;
-    equivalence.words_of). Max-T over sign flips of complete queries would give narrower intervals, but doesn't keep its
-    level if differences are skewed and queries few (docs/methods.md).
+    ``utility``: utility.COLUMNS. Unseen references have no row, because each retriever has its own set. Differences are
+    the later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary``
+    pair, are always subtracted. Together, the intervals of all pairs with the same role in a cell have 95% coverage
+    (Bonferroni; equivalence.words_of). Max-T over sign flips of complete queries would give narrower intervals, but
+    doesn't keep its level if differences are skewed and queries few (docs/methods.md).
 
     ``clusters``: see Transmission; detectable_difference and queries_for_margin, which assume independent queries, are
     then null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary
@@ -226,7 +226,7 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
 def detectable_difference(n: int, sd: float) -> float:
     """Return the smallest difference that 80% of studies with ``n`` queries and standard deviation ``sd`` would detect.
 
-    It is a paired t-test's at 5% (statsmodels), times 1 + CAUTION / n, because Hall's test with 1.75 times the skewness
+    The difference detected by a paired t-test at 5% (statsmodels) is multiplied by 1 + CAUTION / n, because Hall's test
     must agree. With normal differences, the power is 77% to 80% from 12 queries on (docs/methods.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)

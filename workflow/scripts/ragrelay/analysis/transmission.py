@@ -1,4 +1,4 @@
-"""Hold the data that the tables for one generator and scorer are computed from.
+"""Hold the data from which the tables for one generator and scorer are computed.
 
 Each table is a module in this folder with ``COLUMNS`` and a function ``table`` of a Transmission; report/outputs.py
 lists it.
@@ -27,11 +27,11 @@ class ScoresOfAnswers(NamedTuple):
     scores: Mapping[str, str | Path]
     """Each retriever's file with scores of single answers."""
     lengths: pl.DataFrame | None = None
-    """See systems."""
+    """Answer lengths for the primary pair (see ``lengths`` in systems)."""
 
 
 class JudgedRankings(NamedTuple):
-    """The data that the measures were computed from."""
+    """The data from which the measures were computed."""
 
     rankings: pl.DataFrame
     """Columns retriever, qid, rank, docno."""
@@ -58,7 +58,7 @@ class Comparisons(NamedTuple):
     """The comparisons in the tables."""
 
     reference_retriever: str | None
-    """The retriever that † and equivalence compare with; without it in the study, or if None, there are none."""
+    """The retriever in † and equivalence tests; if None or not in the study, there are no such tests."""
     equivalence_margin: float | None
     primary: Primary | None
     """The comparison that is tested separately."""
@@ -90,7 +90,7 @@ class Transmission:
 
     @cached_property
     def reference(self) -> pl.DataFrame | None:
-        """The reference retriever's utility, if the study has it."""
+        """The reference retriever's utility, if the study has that retriever."""
         name = self.compared.reference_retriever
         return None if name is None or name not in self.rankings.retrieval else self.utility_of(name)
 
@@ -111,7 +111,7 @@ class Transmission:
 
     @cached_property
     def by_seed(self) -> pl.DataFrame:
-        """See utility.scores_by_seed."""
+        """Each seed's scores (see utility.scores_by_seed)."""
         return scores_by_seed(self.answers.scores)
 
 

@@ -50,7 +50,7 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 
 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
-    """Return why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
+    """Return why pairs of ``x`` and ``y`` (n,), called ``names``, are too few for a verdict on their correlation.
 
     A column with too many equal values acts like a small sample, where false correlations are too frequent
     (docs/methods.md). With ``clusters`` of queries (``effective``: their effective number), clusters are counted

@@ -154,7 +154,7 @@ class GeneratorKind(Kind):
         """Check that the keys in the configuration are compatible with each other.
 
         Args:
-            place: The beginning of error messages, as in ``check``.
+            place: The beginning of error messages, which names the generator's entry.
             given: The entry as written, without defaults.
 
         Raises:
@@ -165,7 +165,7 @@ class GeneratorKind(Kind):
         """Check that the key ``thinking`` is set if a local model may think.
 
         Args:
-            place: The beginning of error messages, as in ``check``.
+            place: The beginning of error messages, which names the generator's entry.
             folder: The folder that relative paths start from.
 
         Raises:

@@ -16,7 +16,7 @@ from ragrelay.report.facts import facts_of
 NOTEWORTHY = 0.005
 """Smaller shares round to less than 1% and aren't mentioned."""
 NO_SCORE = "have no score and are left out of the results"
-"""How the results treat missing answers."""
+"""The phrase that tells readers how results treat missing answers."""
 
 
 def findings_on_answers(section: Section) -> Findings:
@@ -77,7 +77,7 @@ def _cost(section: Section) -> list[str]:
 def ends(section: Section) -> dict[str, float]:
     """Return the noteworthy shares of answers that didn't end normally, keyed by a phrase for how they ended.
 
-    Missing answers count towards the total only. If a file scores only some answers, only these count.
+    Missing answers count towards the total only. If a file scores only some answers, only the scored answers count.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -100,7 +100,7 @@ def missing(section: Section) -> str:
 
 
 def alike(section: Section) -> list[str]:
-    """State the share of queries for which every seed gave the same text, if it is noteworthy."""
+    """State the share of queries for which every seed gave the same text, if the share is noteworthy."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:

@@ -1,4 +1,4 @@
-"""Build the page's table of context use: was the context good, and was it used?"""
+"""Build the page's table of context use: was the context good, and did the answer use it?"""
 
 from ragrelay.analysis.context_use_split import ALL, GROUP_WORDS, GROUPS
 from ragrelay.report.display.numbers import count, number, p_value, with_interval

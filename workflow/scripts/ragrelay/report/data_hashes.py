@@ -17,7 +17,7 @@ DIGITS = 16
 BRINGS = "passages"
 """A retriever's key that names a file of passages that the collection lacks."""
 Hashes = dict[str, dict[str, object]]
-"""The count and hash of each kind of data."""
+"""The count and hash of each kind of data, keyed by kind."""
 
 
 def data_hashes(

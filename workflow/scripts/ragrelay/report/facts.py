@@ -52,11 +52,11 @@ class Fact(Mapping[str, Any]):
     KEY: ClassVar[tuple[str, ...]]
     """The columns that identify the row; none for a table with one row, or for sums over all rows."""
     COMPUTED: ClassVar[tuple[str, ...]] = ()
-    """Fields that aren't columns."""
+    """Fields that aren't columns of the table."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """Create it from ``row``; missing columns are None."""
+        """Create a fact from ``row``; missing columns are None."""
         return cls(**{each.name: row.get(each.name) for each in fields(cls)})
 
     def __getitem__(self, column: str) -> Any:
@@ -70,7 +70,7 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The row as it is in the table."""
+        """The fact with the values that its row has in the table."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class TableRow:
     """The wildcards of the table's path."""
     row: Mapping[str, Any]
     key: tuple[str, ...]
-    """As in Fact."""
+    """The columns that identify the row, as in Fact."""
 
     def record(self, _names: Mapping[str, str]) -> dict[str, object]:
         """Return a record like that of Fact.record."""
@@ -257,13 +257,13 @@ class Slope(Fact):
 
     @property
     def per_tenth(self) -> tuple[float | None, float | None, float | None]:
-        """Slope and interval per 0.1 of the measure."""
+        """The slope and its interval, per 0.1 of the measure."""
         slope, low, high = (None if value is None else value / 10 for value in (self.slope, self.low, self.high))
         return slope, low, high
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether it has an interval that lies above or below zero."""
+        """Whether the slope has an interval that lies above or below zero."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
@@ -328,7 +328,7 @@ class Mean:
 
 
 def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval for the mean of ``values``, cut to 0 to 1 if these lie there; none below 5.
+    """Return Student's 95% interval for the mean of ``values``, within 0 to 1 if they are; None for fewer than 5.
 
     Equal values have no interval either.
     """
@@ -340,7 +340,7 @@ def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:
-    """Return the mean of the known ``values``; None if there are none."""
+    """Return the mean of the non-null ``values``; None if all are null."""
     known = values.drop_nulls().to_numpy()
     return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
 
@@ -364,7 +364,7 @@ class Facts:
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference at every ordering, k and reference set, in the answer's direction.
+        """The primary pair's difference at every ordering, k and reference set, in the direction of the page's answer.
 
         Without zero-shot answers, the direction is retriever minus reference, as in the first table.
         """
@@ -381,7 +381,7 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference at every k, in the same direction."""
+        """The primary pair's difference at every k, in the direction of the page's answer."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
@@ -443,13 +443,13 @@ class Facts:
 
     @cached_property
     def relayed(self) -> str:
-        """The answer on relay: one of the words in analysis.relay."""
+        """The conclusion on relay: one of the phrases that analysis.relay defines."""
         ordering, k, grade, measure = self.section.lead.values()
         return relay.answer(self.section["relay"], ordering, k, grade, measure)
 
     @cached_property
     def deciding(self) -> list[Slope]:
-        """The slopes (as measured, adjusted) that decide the answer on relay."""
+        """The slopes (as measured, adjusted) that determine the conclusion on relay."""
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
@@ -507,7 +507,7 @@ class Facts:
 
     @cached_property
     def zero_shot(self) -> Mean | None:
-        """Mean P of the answers without context, over their queries."""
+        """Mean P of the answers without context, over all queries that have one."""
         here = self.section["per_query"].filter(references=self.where["references"]).unique("qid", maintain_order=True)
         return mean_of(0, here["p0"])
 

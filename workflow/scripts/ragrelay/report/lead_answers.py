@@ -25,7 +25,7 @@ RELAYED = {
     relay.NOT_KNOWN: "We do not know",
     relay.TOO_FEW: "We cannot tell",
 }
-"""The question about relay, and its answers."""
+"""The sentence for each conclusion on relay."""
 ADJUSTED = "adjusted for difficulty"
 BY_SYSTEM = {
     MUCH_BETTER: "Answers are better with {one} than with {other}, by more than the margin of {margin}",
@@ -49,7 +49,7 @@ def answers(facts: Facts) -> list[Conclusion]:
 
 
 def compared(facts: Facts) -> Conclusion:
-    """Answer the question about the primary pair from systems.csv."""
+    """Say which retriever of the primary pair gives better answers, from systems.csv."""
     heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
     primary = facts.section.primary
     if facts.primary is None:
@@ -80,7 +80,7 @@ def compared(facts: Facts) -> Conclusion:
 
 
 def winner_first(pair: Difference) -> tuple[Difference, str]:
-    """Return the difference in its sentence's direction, and the sentence."""
+    """Return the difference, with the winner first if there is one, and the sentence that states it."""
     pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
     names = {"one": pair.retriever, "other": pair.against_retriever}
     return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
@@ -172,7 +172,7 @@ def at_most(sizes: list[int]) -> str:
 
 
 def relayed(facts: Facts) -> Conclusion:
-    """Answer the question about relay from relay.csv, over all rankings in the primary comparison's cell."""
+    """State the conclusion on relay, from relay.csv, over all rankings in the primary comparison's cell."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
@@ -187,7 +187,7 @@ def relayed(facts: Facts) -> Conclusion:
 
 
 def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
-    """Answer the question about relay, with numbers or a reason from the deciding ``rows`` (as measured, adjusted)."""
+    """State the conclusion on relay, with numbers or a reason from the deciding ``rows`` (as measured, adjusted)."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row.low is not None and row.high is not None]
@@ -215,7 +215,7 @@ def per_tenth(row: Slope) -> str:
 
 
 def why_no_slope(rows: list[Slope]) -> str:
-    """Return why a cell has no answer about relay; with P_0, it needs enough queries for both slopes."""
+    """Return why a cell has no conclusion on relay; with P_0, both slopes need enough queries."""
     reasons: dict[str, str] = {}
     for row, reason in relay.why_no_answer(rows):
         of_adjusted = reason and row.adjusted and row.reason != relay.WITHOUT_P0

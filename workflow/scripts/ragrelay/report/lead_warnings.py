@@ -23,7 +23,7 @@ OF_ALL, WITHOUT_ZEROSHOT = (
 COPIED = 0.5
 """The page warns if at least this share of answers have their best-matching reference in the context."""
 LEVEL = 0.951
-"""Intervals with a higher level show it; all others on the first screen have 95%."""
+"""Intervals with a higher level state the level; all others on the first screen have 95%."""
 LABELLED = {
     labellings.ALL: "if all are relevant",
     labellings.LOWEST: "with the labels that give the lowest slope",
@@ -103,7 +103,7 @@ def unjudged(facts: Facts) -> list[str]:
 
 
 def relay_with_holes(facts: Facts) -> list[str]:
-    """Give relay's slopes under other labels for the unjudged passages, and say whether the answer changes."""
+    """Give relay's slopes with other labels for the unjudged passages, and say whether the conclusion changes."""
     _, k, _, measure = facts.section.lead.values()
     if not facts.labelled or any(row.slope is None for row in facts.labelled.values()):
         return []

@@ -1,4 +1,4 @@
-"""Register a study's figures and tables; rules, drawing, writing, the page and the captions loop over them.
+"""Register a study's figures and tables, which rules, jobs, the page and captions then loop over.
 
 To add a figure, add an entry that names the function that draws it. To add a table, add an analysis module with
 ``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry. tests/e2e/test_additions.py does both.

@@ -26,7 +26,7 @@ TEMPLATE = FOLDER / "page.html.j2"
 QUESTION = "Is relevance relayed from the retriever to the answer?"
 
 DEFENCE = ("tests",)
-"""Parts of a section that go inside its fold *How do we know?*."""
+"""Parts of a section that the page puts in the section's fold *How do we know?*."""
 
 MOST_DOUBTS = 3
 """The maximum number of doubts about the data above the answers; the others follow the first table."""

@@ -1,4 +1,4 @@
-"""Write headings for a section's parts that state their findings."""
+"""Write headings for a section's parts that state each part's findings."""
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from ragrelay.report.verdict_sentences import not_compared
 COUNTING = ("gain", "systems", "relayed")
 """Parts whose headings count verdicts."""
 RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]: "cannot be tested"}
-"""Replaces answers about relay in headings."""
+"""Shorter forms of conclusions on relay, for headings."""
 
 
 def counted_where(section: Section) -> str:
@@ -33,7 +33,7 @@ def counted_where(section: Section) -> str:
 
 
 def headings(facts: Facts) -> dict[str, str]:
-    """Return the headings of the section's parts that have a finding; each states it."""
+    """Return headings for the section's parts that have a finding; each heading states the finding."""
     section = facts.section
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}

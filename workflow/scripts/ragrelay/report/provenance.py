@@ -30,7 +30,7 @@ REQUESTED = {
     "requested_minutes": "asked_runtime",
     "requested_mb": "asked_mem_mb",
 }
-"""A stage's columns that come from report.used, with their names there."""
+"""A stage's columns that come from report.used, and their names in that module."""
 ENGINE = ("engine", "version", "device", "window")
 MADE_BY = re.compile(r"(?P<engine>\S+) (?P<version>\S+) on (?P<device>\S+)")
 """Matches an engine among the ``engines`` of a receipt."""

@@ -50,7 +50,7 @@ def read_study(
     left_out: File,
     pooled: File | None = None,
 ) -> ReportedStudy:
-    """Read a study's sections and origin; ``sections`` as returned by with_files. Raises like read_section."""
+    """Read a study's sections and origin; ``sections`` as returned by with_files. Errors are those of read_section."""
     counted = read_json(left_out)
     given = ({**one, "scored": _scored(one, counted), "unanswered": counted} for one in sections)
     return ReportedStudy(

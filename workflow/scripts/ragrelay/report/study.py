@@ -22,7 +22,7 @@ class AnnexPart:
     """The module's name."""
     template: str
     link: tuple[str, str]
-    """The anchor and title of its link in the page's header."""
+    """The anchor and title of the part's link in the page's header."""
 
 
 @dataclass(frozen=True)

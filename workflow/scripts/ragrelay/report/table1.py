@@ -33,7 +33,7 @@ UNSEEN_NOTE = "here the two were scored on different references, each without th
 
 @dataclass(frozen=True)
 class Value:
-    """A number (null if no query has one), its marks (such as ``†‡``), and whether it is the best in its column."""
+    """A number (null if no query has a value), its marks (such as ``†‡``), and whether it is its column's best."""
 
     value: float | None
     marks: str = ""

@@ -22,7 +22,7 @@ SHOWN = {
     "memory": "memory (MB)",
     "asked_mem_mb": "requested (MB)",
 }
-"""The columns' headings. Columns without a value are left out."""
+"""The headings of the columns to show; columns without a value are left out."""
 TYPES = {
     **dict.fromkeys(("gpu_hours", "planned"), pl.Float64),
     **dict.fromkeys(("asked_runtime", "memory", "asked_mem_mb"), pl.Int64),
@@ -109,7 +109,7 @@ def _hours(seconds: float) -> float:
 
 
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
-    """Return terminal lines: the resources that jobs used, and lines for a profile; empty if no job ran.
+    """Return lines for the terminal: the resources that jobs used, and entries for a profile; empty if no job ran.
 
     ``by_rule``: the counts that engine_use.used_by_rule returns.
     """

@@ -29,7 +29,7 @@ from ragrelay.report.verdict_tables import slope_with_interval
 
 CAUSE = "only relevance set by design (as with graded retrievers) shows causation"
 UNTESTED = "not tested"
-"""An undecided verdict because all differences are equal."""
+"""What sentences call an undecided verdict if all differences are equal."""
 BY_GAIN = {BETTER: "answers are better than zero-shot with {}", WORSE: "worse than zero-shot with {}",
            UNDECIDED: "undecided with {}",
            UNTESTED: "not tested with {}, because P differs by the same amount for every query",
@@ -50,14 +50,14 @@ COMBINATION = "combination"
 
 
 def as_processed(section: Section, names: Iterable[str]) -> str:
-    """Say which retrievers' processors may have changed a passage that counts as shown; empty if none has one."""
+    """Say which retrievers' processors may have changed a passage that counts as shown; empty without processors."""
     processed = [f"{name}’s" for name in names if name in section.processed]
     which = f"{listing(processed)} processor{'s' if len(processed) > 1 else ''}"
     return f", though {which} may have changed the text" if processed else ""
 
 
 def equal_length(facts: Facts) -> list[str]:
-    """State the primary pair's difference at equal answer length, if there is one; no verdict depends on it."""
+    """State the primary pair's difference at equal answer length, if estimated; no verdict depends on it."""
     row = facts.primary
     if row is None or row.equal_length_low is None:
         return []

@@ -33,7 +33,7 @@ from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
 ROLES = {REFERENCE: "with the reference retriever"}
-"""The page's names for roles in systems.csv, where they differ; on the page, a *reference* is a text."""
+"""The page's names for roles, where they differ from systems.csv; on the page, a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
 """The columns that, together with ``adjusted``, identify a slope in relay.csv or holes.csv."""
 
@@ -149,7 +149,7 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Show the answers over all generators, per dataset, scorer and question; then those for all datasets."""
+    """Show the verdicts over all generators, per dataset, scorer and question; then those over all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),

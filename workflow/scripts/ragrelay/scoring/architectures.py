@@ -1,4 +1,4 @@
-"""List encoder architectures that can encode texts in blocks, where a matrix product has the rows of several texts.
+"""List encoder architectures that can encode texts in blocks, so that a matrix product covers several texts.
 
 All blocks have the same number of rows, so that a text's numbers don't depend on the other texts in its block: the last
 bits of a matrix product change with its shape, but not with other rows. Attention is computed for each text separately.

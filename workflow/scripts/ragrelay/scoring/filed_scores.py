@@ -37,7 +37,7 @@ def read_scores(
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """Read a scorer's ``file``, and assign the scores to ``cells`` (fields of score_files.ScoreCells).
 
-    ``scorer`` is the definition. Return value and errors are those of filed_scores; invalid scores also raise
+    ``scorer`` is the scorer's definition. Return value and errors are those of filed_scores; invalid scores also raise
     InputError.
     """
     low, high = scorer["scale"]

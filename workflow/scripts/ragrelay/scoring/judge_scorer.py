@@ -25,7 +25,7 @@ class JudgeCase:
     passages: Sequence[str] = ()
     """The texts of the passages in the answer's context, in prompt order."""
     own: Any = None
-    """The query's data from the scorer's ``own``."""
+    """The data that the scorer's method ``own`` returned for the query."""
     sentences: Sequence[Sentence] | None = None
     """The sentences with their citations, if the citations aren't in the answer's text; otherwise None."""
     docnos: Sequence[str] | None = None
@@ -46,7 +46,7 @@ class JudgeQuestion:
 
     texts: Mapping[str, str | Sequence[str]] | None
     """Texts for the template's placeholders; a sequence fills in several passages. None: the question isn't sent, but
-    counts."""
+    still counts in the score."""
     item: str = ""
     """Tells ``measured`` what the question is about."""
 
@@ -77,7 +77,7 @@ class JudgeScorer(Scorer):
         """Name the judge, which is the only generator that this scorer asks.
 
         Returns:
-            A list with its name.
+            A list with the judge's name.
         """
         return [self.generator]
 
@@ -85,12 +85,12 @@ class JudgeScorer(Scorer):
         """List the placeholders that the template may contain.
 
         Returns:
-            Their names.
+            The placeholders' names.
         """
         raise NotImplementedError
 
     def words(self) -> list[str]:
-        """List the words whose probabilities are read.
+        """List the words whose probabilities are read from the judge's reply.
 
         Returns:
             The words.
@@ -144,7 +144,7 @@ class JudgeScorer(Scorer):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; empty by default.
+            The files' paths; empty by default.
         """
         return []
 
@@ -155,7 +155,7 @@ class JudgeScorer(Scorer):
             qids: Query ids.
 
         Returns:
-            Estimates, keyed by qid; empty by default.
+            Estimated data, keyed by qid; empty by default.
         """
         return {}
 

@@ -1,6 +1,7 @@
-"""Find the references that a passage shows, either by docno or as near copies.
+"""Find the references that a passage shows: those with the same docno, and near copies.
 
-Judged pools are full of near copies, so an answer can copy a reference whose docno isn't in its context.
+Judged pools are full of near copies, so an answer can copy a reference although the context doesn't have the
+reference's docno.
 """
 
 from collections import Counter, defaultdict
@@ -33,7 +34,7 @@ def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the distinct N-grams of lower-case words. A shorter text is one n-gram; one without words has none."""
+    """Return the distinct N-grams of lower-case words. A shorter text is one n-gram; a text without words has none."""
     words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
@@ -89,7 +90,7 @@ class NearCopies:
 class PassageTexts:
     """The texts of passages in contexts, read from the files ``contexts`` for some queries at a time.
 
-    They are the texts in prompts or, with ``original``, the passages' texts before any processor.
+    The texts are those in prompts or, with ``original``, those before any processor changed them.
     """
 
     def __init__(self, contexts: Sequence[str | Path], original: bool = False) -> None:
@@ -97,7 +98,7 @@ class PassageTexts:
         self.original = original
 
     def of(self, qids: Sequence[str]) -> Texts:
-        """Return texts keyed by qid, then by Shown; a query without passages has an empty mapping."""
+        """Return the texts of the passages of ``qids``, keyed by qid, then by Shown (empty without passages)."""
         texts: dict[str, dict[Shown, str]] = {qid: {} for qid in qids}
         for path in self.contexts:
             rows = pl.scan_parquet(path, glob=False).filter(pl.col("qid").is_in(list(qids)))

@@ -50,7 +50,7 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """Return a nugget's text as it is compared: casefolded NFC, visible characters only, single spaces."""
+    """Return a nugget's text in the form used to compare texts: casefolded NFC, visible characters, single spaces."""
     seen = ZERO_WIDTH.sub("", composed(text))
     return " ".join(composed(seen.casefold()).split())
 

@@ -25,7 +25,7 @@ Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
 SQUAD = 2
 """Increase this number by hand when a change in squad.py changes scores."""
 OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
-"""Alternatives that can read the words that other scorers miss."""
+"""Scorers to use instead of one that drops letters of the answers' or references' language."""
 LOOK_ALIKES = (
     "typographic quotes or dashes, full-width or invisible characters, which its published definition tells apart from "
     "ordinary ones"
@@ -53,7 +53,7 @@ class PairScorer(MeasuredScorer):
         """Return the function that scores an answer against a reference.
 
         Returns:
-            A function of two texts that returns one value, or precision, recall and F1.
+            A function that takes an answer and a reference, and returns one value, or precision, recall and F1.
         """
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ class PairScorer(MeasuredScorer):
         """Return the function that scores many pairs.
 
         Returns:
-            A function of answers and equally many references that returns one result per pair.
+            A function that takes answers and equally many references, and returns one result per pair.
         """
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
@@ -70,7 +70,7 @@ class PairScorer(MeasuredScorer):
         """Return the function that splits a text into the words that the scorer compares.
 
         Returns:
-            A function from a word to the tokens that the scorer compares; None if it doesn't compare words.
+            A function that returns the tokens of a word that the scorer compares; None if it doesn't compare words.
         """
         return None
 

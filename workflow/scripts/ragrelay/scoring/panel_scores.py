@@ -18,7 +18,7 @@ def score_panel(
     """Average the scores from ``judges`` for the answers that all of the panel's judges scored.
 
     An answer that one judge didn't score is left out for all judges; otherwise, retrievers would be compared with
-    different judges. A panel's parts have the same answers as the panel.
+    different judges. Means that leave out one judge use the same answers as the panel's.
 
     Args:
         tables: Each judge's score table (SCHEMA) for a single retriever.

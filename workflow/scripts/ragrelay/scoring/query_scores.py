@@ -26,7 +26,7 @@ class QueryScores(NamedTuple):
 
 
 class ScoredAnswers(Generic[Given]):
-    """Answers with their scores. ``answers`` builds them, given the queries that have references.
+    """Answers with their scores. The function ``answers`` builds them, given the qids with references.
 
     ``references``: the file with the dataset's references or, if the scorer's key ``references`` is `gold`, with the
     queries; ``gold`` is then true. Raises InputError for an unavailable model, and for answers whose words the scorer
@@ -104,7 +104,7 @@ def count_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> int:
-    """Return how many scores fill_scores would compute, given the same arguments."""
+    """Return how many pairs fill_scores would score, given the same arguments."""
     of_shard = _queries_of_shard(scorer, references, shard, shards)
     store = ScoreStore(cache_dir, make_scorer(scorer, cache_dir).fingerprint)
     missing = [missing_pairs(store, read(list(of_shard)), of_shard) for read in cells.values()]

@@ -25,7 +25,7 @@ from ragrelay.scoring.score_records import score_records
 
 KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "ordering", "k", "seed", "assessor",
         "measure", "probability", "key", "nuggets")  # fmt: skip
-"""A record's keys that are read. All others, such as the texts of query and answer, are ignored."""
+"""The keys read from a record. All other keys, such as the texts of query and answer, are ignored."""
 FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
 FAILED = "failed"
 """The word that nuggetizer writes if its model returned no label. Nuggetizer's own scores count such a nugget as not
@@ -82,8 +82,9 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
 
     A record without a value, such as a drawn answer that nobody has scored yet, gets null; AutoJudge's MEANS are left
     out. Assessors' names that differ only in case or whitespace refer to the same person. Raises InputError for the
-    first malformed record, a value outside the scale, a probability of being drawn that isn't above 0 and at most 1,
-    records with and without one, several measures of which none is chosen, and a file without scores.
+    first malformed record, a value outside the scale, a probability of being drawn that isn't above 0 and at most 1, a
+    file where only some records have a probability, several measures of which none is chosen, and a file without
+    scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -196,8 +197,8 @@ def run_name(cell: Mapping[str, object]) -> str:
 def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Fill in missing values in ``rows`` from the name of their run, which names a cell, a retriever or a generator.
 
-    A cell's run is named by run_name, with or without the generator. Any other run name counts as a retriever, which
-    the study then doesn't have.
+    A cell's run is named by run_name, with or without the generator. Any other run name is read as a retriever that the
+    study doesn't have.
     """
     known = dict[str, Mapping[str, Any]]()
     for cell in cells:
@@ -217,7 +218,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in the rest of the cell: the grid's only generator, retriever and k, its first seed, and descending order.
+    """Fill in a row's missing values: the grid's only generator, retriever and k, its first seed, descending order.
 
     Scores of the retriever `zeroshot`, or with k = 0, get ordering `none` and k = 0. Raises InputError for a score
     without generator, retriever or k if the grid has several, and if an assessor scored an answer twice.
@@ -279,7 +280,7 @@ def answer_key(qid: str, answer: str) -> str:
 def row_key(row: Mapping[str, Any]) -> str:
     """Return a drawn answer's key (DRAWN, answer), which identifies it in a form that spreadsheets don't change.
 
-    A spreadsheet turns a qid or name such as 007, 1e5 or 3-4 into a number or a date, but not a text like this.
+    A spreadsheet would turn a qid or name such as 007, 1e5 or 3-4 into a number or a date, but not such a key.
     """
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 

@@ -28,7 +28,7 @@ class Scores:
     recall: np.ndarray
     """NaN if the measure is a single value."""
     f1: np.ndarray
-    """F1, or the single value."""
+    """F1, or the measure's only value."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Task:
 
 
 class Measure(Protocol):
-    """A scorer that is ready to compute scores."""
+    """A scorer that has been prepared and can compute scores."""
 
     fingerprint: str
-    """Changes with everything that changes the scores."""
+    """A hash that changes with everything that changes the scores."""
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
         """Prepare a dataset's references, unless an earlier job has done so.
@@ -67,7 +67,7 @@ class Measure(Protocol):
             answers: The answers' texts, which are read only for this check.
 
         Raises:
-            InputError: The measure can't read them.
+            InputError: The measure can't read the answers' words.
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
@@ -97,7 +97,7 @@ class Scorer(Kind):
         """List the generators that the scorer asks.
 
         Returns:
-            Their names; empty by default.
+            The generators' names; empty by default.
         """
         return []
 
@@ -105,7 +105,7 @@ class Scorer(Kind):
         """List the scorers whose scores this one combines.
 
         Returns:
-            Their names; empty by default.
+            The scorers' names; empty by default.
         """
         return []
 
@@ -138,7 +138,7 @@ class MeasuredScorer(Scorer):
         """Prepare the scorer for use. Models are loaded only when there is a text to score.
 
         Args:
-            cache_dir: The cache.
+            cache_dir: The cache's folder.
             threads: Number of CPU threads.
 
         Returns:

@@ -112,7 +112,7 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
     """Return the sentences in ``cited`` (text, citations) that contain a word; docnos become positions in ``docnos``.
 
-    A docno that isn't there becomes 0. Marks such as ``[1]`` are removed from the text. Returns None for None.
+    A docno that isn't in ``docnos`` becomes 0. Marks such as ``[1]`` are removed. Returns None if ``cited`` is None.
     """
     if cited is None:
         return None

@@ -45,9 +45,9 @@ def fill_store(
 ) -> tuple[pl.DataFrame, int]:
     """Score the answers in ``cells`` against their queries' references wherever ``store`` lacks the pair.
 
-    Answers are processed in the order of the first query that they answer, each with all its queries, so that each
-    distinct text is read and encoded once. Returns all pairs (answer_hash, references_hash, part), and the number that
-    the store lacked.
+    A distinct answer is processed once, with all queries that it answers, in the order of its first query, so that its
+    text is read and encoded only once. Returns all pairs (answer_hash, references_hash, part), and the number that the
+    store lacked.
     """
     pairs, missing = _pairs(store, cells, queries)
     if len(missing):

@@ -1,4 +1,4 @@
-"""Read answers from a table, rather than from cells, in the form that filling the score store needs."""
+"""Read answers from a table, rather than from cells, in the form that fill_store expects."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

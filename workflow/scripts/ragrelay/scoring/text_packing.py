@@ -41,7 +41,7 @@ class PackedModel:
                     setattr(module, name, InBlocks(child, rows))
 
     def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-        """Assign the texts in ``order`` to blocks, each to the fullest block with enough room; return their places.
+        """Assign the texts in ``order`` to blocks, each to the fullest block with enough room; return text indexes.
 
         With the longest texts first, 2 to 3% of the rows stay empty.
         """
@@ -233,7 +233,7 @@ class DisentangledTexts(nn.Module):
 class Projected(nn.Module):
     """A projection in DeBERTa v2: selects its third of a text's projected rows, or projects distance embeddings.
 
-    The latter are the same for every text, so they are projected only once.
+    Distance embeddings are the same for every text, so they are projected only once.
     """
 
     def __init__(self, linear: nn.Linear, place: int = 0) -> None:

@@ -44,7 +44,8 @@ def read_answers(
 
     ``imported``: arguments ``files`` and ``places`` of checked_answers; ``names``: the `generator` and, unless the
     answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, of the
-    judgements, and of the passages to write; None for zero-shot answers. For other paths, see write_cells.
+    judgements, and of the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see
+    write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)

@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 
 
 class Panels(NamedTuple):
-    """The panels' names in order, how many stand side by side, and the size of each."""
+    """The panels' names in order, how many panels stand side by side, and the size of each."""
 
     names: Sequence[str]
     columns: int
@@ -144,7 +144,7 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw intervals (bands or bars), lines and points from the columns x, value, low, high.
 
-    Each retriever has one line per value of the field ``line``. ``legend``: the title of the retrievers' legend.
+    Each retriever has one line per value of the field ``line``. ``legend``: the title of the legend of retrievers.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -180,7 +180,8 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
 
-    ``sampled``: whether ``records`` are a sample of the queries, which the page then says. ``points``: a file's width.
+    ``sampled``: whether ``records`` are a sample of queries (the page says so). ``points``: a figure file's width, else
+    0.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -1,4 +1,4 @@
-"""Hold findings as sentences, with the remarks that qualify them."""
+"""Hold findings as sentences, with remarks that qualify the findings."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,11 @@ from ragrelay.analysis.verdicts import TOO_FEW
 from ragrelay.report.display.numbers import listing, number
 
 Row = dict[str, Any]
-"""A table's row, or what a template draws."""
+"""A table's row, or values that a template draws."""
 
 
 class Conclusion(NamedTuple):
-    """An answer at the top of a page: ``strong``, the numbers, a remark; ``names`` are the retrievers in ``strong``."""
+    """An answer at the top of a page: a sentence in bold (``strong``), the retrievers that it names, and numbers."""
 
     topic: str
     question: str
@@ -22,7 +22,7 @@ class Conclusion(NamedTuple):
     numbers: str = ""
     names: tuple[str, ...] = ()
     remark: str = ""
-    """A sentence, or empty."""
+    """A sentence that qualifies the answer; may be empty."""
     facts: tuple[Any, ...] = ()
     """The rows behind its numbers and verdicts (report.facts: Fact, TableRow)."""
 
@@ -48,12 +48,12 @@ class Warned(NamedTuple):
     head: str
     text: str
     facts: tuple[Any, ...] = ()
-    """As in Conclusion."""
+    """The rows behind its numbers, as in Conclusion."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The sentences and limits of one part of a study; ``where`` names the cell that they refer to."""
+    """Sentences on one part of a study, and its limitations; ``where`` names the cell that the sentences describe."""
 
     where: str
     sentences: list[str]
@@ -80,7 +80,7 @@ def counts(row: Mapping[str, Any]) -> str:
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
-    """Say why a row, named ``name``, is undecided although Student's t alone isn't; empty otherwise."""
+    """Say why a row, called ``name``, is undecided although Student's t alone would decide it; empty otherwise."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
     said = f"{row['remark'][0].upper()}{row['remark'][1:]}."

@@ -16,13 +16,13 @@ LABELS = {
 
 
 class Wording(NamedTuple):
-    """Words for what a judge scores."""
+    """Words for what a judge scores: answers or passages."""
 
     noun: str
     an: str
     plural: str
     of: str
-    """The preposition between it and its queries."""
+    """The preposition between what the judge scores and its queries."""
     longer: str
     """A harmless reason why length may correlate with the score."""
 

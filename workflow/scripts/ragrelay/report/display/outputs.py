@@ -28,7 +28,7 @@ class Scope(str):
     keys: tuple[str, ...]
     """The wildcards that distinguish the files of these outputs."""
     rule: str
-    """The rule that creates them; empty for `draw_figures` or `write_tables`."""
+    """The rule that creates these files; empty for `draw_figures` or `write_tables`."""
 
     def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Scope":
         """Create a scope.
@@ -36,7 +36,7 @@ class Scope(str):
         Args:
             name: The scope's name.
             keys: The wildcards that distinguish its outputs' files.
-            rule: The rule that creates them; empty for `draw_figures` or `write_tables`.
+            rule: The rule that creates these files; empty for `draw_figures` or `write_tables`.
 
         Returns:
             The scope.
@@ -60,11 +60,11 @@ class ResultTable:
     name: str
     """The name by which figures and tables refer to it."""
     path: str
-    """The path below the results, with wildcards."""
+    """The file's path below the results folder, with wildcards."""
     rule: str
-    """The rule that creates it."""
+    """The rule that creates the file."""
     columns: str
-    """Where its columns are declared, as ``module:name`` (a mapping as in base.vocabulary.columns)."""
+    """Where the file's columns are declared, as ``module:name`` (a mapping as in base.vocabulary.columns)."""
     about: str
     """The file's content."""
     only_with: str = ""
@@ -83,16 +83,16 @@ class Figure:
     kind: ClassVar = "figure"
     name: str
     of: Scope
-    """The scope that it shows, such as a section."""
+    """The part of a study that the figure shows, such as a section."""
     draw: str
     """A function, as ``module:name``, that takes the data for ``of`` and the theme, and returns a Vega-Lite
     specification.
 
     For SIZED endings it also takes the width in points."""
     needs: tuple[str, ...]
-    """The names of the result tables that it uses."""
+    """The names of the result tables that the figure uses."""
     part: str
-    """The page's part that shows it."""
+    """The part of the page that shows the figure."""
     title: str
     """The heading. Placeholders such as ``{measure}`` are filled in, as in ``note``."""
     caption: str
@@ -104,15 +104,15 @@ class Figure:
     queries: bool = False
     """Whether each point is a query."""
     baseline: bool = False
-    """Whether the page shows it only if there are zero-shot answers."""
+    """Whether the page shows the figure only if there are zero-shot answers."""
     endings: tuple[str, ...] = PICTURES
-    """Its files' endings; none for a figure that is only on the page."""
+    """The endings of the figure's files; none for a figure that is only on the page."""
     only_with: str = ""
     """The configuration key that it needs, if any."""
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions that draw it."""
+        """The functions that draw the figure."""
         return (self.draw,)
 
 
@@ -134,7 +134,7 @@ class Table:
 
     An empty name writes the rows from the first table in ``needs``."""
     columns: str = ""
-    """Its data frames' columns, if they differ from those in the first table in ``needs``."""
+    """The columns of the table's data frames, if they differ from those of the first table in ``needs``."""
     note: str = ""
     macro: str = "plain"
     """A macro in the page's templates."""
@@ -145,12 +145,12 @@ class Table:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions that show and write it."""
+        """The functions that show and write the table."""
         return tuple(name for name in (self.show, *self.files.values()) if name not in ("", AS_WRITTEN))
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Its files' endings, with Parquet for each CSV."""
+        """The endings of the table's files, with Parquet for each CSV."""
         frames = [ending for ending in self.files if ending.endswith("csv")]
         return (*self.files, *(ending.removesuffix("csv") + "parquet" for ending in frames))
 

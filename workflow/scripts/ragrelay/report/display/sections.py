@@ -1,4 +1,4 @@
-"""Hold a section of a study (dataset x generator x scorer) with the tables that its report shows."""
+"""Hold a section of a study (dataset x generator x scorer) with the tables that the report shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,22 +21,22 @@ class Dose(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid's names, in the configuration's order."""
+    """The names and numbers in a study's grid, in the configuration's order."""
 
     retrievers: tuple[str, ...]
     orderings: tuple[str, ...]
     k: tuple[int, ...]
-    """In ascending order."""
+    """The numbers of passages, in ascending order."""
     seeds: tuple[int, ...]
     measures: tuple[str, ...]
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Kinds of retrievers, if known."""
     doses: Mapping[str, Dose] = field(default_factory=dict)
-    """The dose of each retriever that fixes the number of relevant passages in its contexts."""
+    """The dose of each retriever whose contexts have a fixed number of relevant passages."""
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
-        """Create it from the ``grid`` of a configuration."""
+        """Create a Grid from the key ``grid`` of a configuration."""
         return cls(
             tuple(grid["retrievers"]),
             tuple(grid["orderings"]),
@@ -54,7 +54,7 @@ class Grid:
 
     @property
     def contexts(self) -> list[tuple[str, int]]:
-        """Return the grid's pairs of ordering and k; a permutation only has its own k."""
+        """Return the grid's pairs of ordering and k; a permutation exists only for one k."""
         return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property
@@ -65,7 +65,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """One dataset x generator x scorer. Two are equal only if they are the same object."""
+    """One dataset x generator x scorer. Two sections are equal only if they are the same object."""
 
     dataset: str
     generator: str

@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.columns import Columns, read_table
 
 @dataclass(frozen=True)
 class ShownTables:
-    """The tables of one unit; subclasses declare their ``COLUMNS`` and what the page derives from them."""
+    """The tables of one unit; subclasses declare ``COLUMNS`` and what the page derives from the tables."""
 
     COLUMNS: ClassVar[Mapping[str, Columns]]
     """The columns of each result table, by its name; the first table has a file for every unit."""
@@ -38,13 +38,13 @@ class ShownTables:
         Args:
             paths: a file for each of COLUMNS.
             keys: the wildcards of the files' paths.
-            params: see the field.
+            params: plain values from the annex's rules, as in the field.
         """
         return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
 
     @classmethod
     def each(cls, files: Mapping[str, KeyedFiles], params: object = None) -> list[Self]:
-        """Read every unit among the ``files`` of COLUMNS, in their order; none for a study without these tables."""
+        """Read every unit that has ``files``, in the files' order; none for a study without these tables."""
         first = next(iter(cls.COLUMNS))
         units = files[first].keyed if first in files else []
         return [cls.read({name: files[name].of(keys) for name in cls.COLUMNS}, keys, params) for keys, _ in units]

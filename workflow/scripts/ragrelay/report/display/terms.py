@@ -41,7 +41,7 @@ ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the meaning of each word of EXPLAINED, as plain text."""
+    """Return the glossary's meaning of each word in EXPLAINED, as plain text."""
     return dict(read_json(MEANINGS))
 
 

@@ -76,8 +76,8 @@ class BertMeasure:
     length), the layer, the dtype, the major version of transformers (which has the tokenizers and architectures) and
     NUMERICS. If texts are encoded in blocks, which depends on ``encoding`` and the model's architecture but not on the
     machine, it also hashes the blocks' rows. Batch size, threads, device and torch's version don't count, because in
-    float32 they only change the last bits. Model and libraries are loaded when a text must be encoded, so a full store
-    costs nothing.
+    float32 they only change the last bits. Model and libraries are loaded only if a text must be encoded, so not if the
+    store has all scores.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:
@@ -106,12 +106,12 @@ class BertMeasure:
         return Encoder(dict(self.scorer), self.threads, self.packs)
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Encode the reference texts, or open those that an earlier job encoded."""
+        """Encode the reference texts, or open the embeddings that an earlier job stored."""
         self._references = open_references(self.cache_dir, self.fingerprint, references, lambda: self.encoder)
         return {**self._references.facts, "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: the model only needs to know the references' words."""
+        """Do nothing: answers may contain words that the model doesn't know."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Score each task, encoding each distinct answer once. Call ``prepare`` first."""

@@ -19,15 +19,15 @@ class Bleu(PairScorer):
     as_published: ClassVar[bool] = True
 
     def decisive(self) -> dict[str, object]:
-        """Return the library's version."""
+        """Return the kind and the version of sacrebleu."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 
     def words(self) -> Tokens:
-        """Return the function for words separated by whitespace."""
+        """Return the function that splits a text into words at whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Compute BLEU for an answer and a reference."""
+        """Return the function that computes BLEU for an answer and a reference."""
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)

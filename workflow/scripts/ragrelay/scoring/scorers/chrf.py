@@ -30,11 +30,11 @@ class Chrf(PairScorer):
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 
     def words(self) -> Tokens | None:
-        """Return the function for words separated by whitespace; None if only characters count."""
+        """Return the function that splits a text into words at whitespace; None if only characters count."""
         return between_blanks if self.word_order else None
 
     def pair(self) -> Pair:
-        """Compute chrF for an answer and a reference."""
+        """Return the function that computes chrF for an answer and a reference."""
         from sacrebleu.metrics.chrf import CHRF
 
         metric = CHRF(word_order=self.word_order)

@@ -97,7 +97,7 @@ class CosineMeasure:
             raise InputError(place, reason, "the folder or hub id of an embedding model") from error
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Embed the reference texts, or read those that an earlier job embedded."""
+        """Embed the reference texts, or read the embeddings that an earlier job stored."""
         distinct = {text_hash(text): text for text in references}
         hashes = sorted(distinct)
         name = value_hash([self.fingerprint, hashes], digits=32)
@@ -123,7 +123,7 @@ class CosineMeasure:
         return facts
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: the model only needs to know the references' words."""
+        """Do nothing: answers may contain words that the model doesn't know."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Score each task (f1 is the cosine), embedding each distinct answer once. Call ``prepare`` first."""

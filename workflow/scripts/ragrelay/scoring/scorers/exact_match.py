@@ -12,5 +12,5 @@ class ExactMatch(GoldPairScorer):
         return {"kind": "exact_match", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Compare texts after SQuAD's normalisation."""
+        """Return the function that compares texts after SQuAD's normalisation."""
         return exact_match

@@ -7,7 +7,7 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Length(PairScorer):
     """Number of words in the answer; references have no effect.
 
-    Words are separated by whitespace. Use it to see whether another measure mainly rewards length.
+    Words are separated by whitespace. Use this scorer to see whether another one mainly rewards length.
     """
 
     bounded = False
@@ -17,9 +17,9 @@ class Length(PairScorer):
         return {"kind": "length"}
 
     def words(self) -> Tokens:
-        """Return the function for words separated by whitespace."""
+        """Return the function that splits a text into words at whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Count the answer's words."""
+        """Return the function that counts the answer's words."""
         return lambda answer, _: float(len(answer.split()))

@@ -60,13 +60,13 @@ class LlmJudge(JudgeScorer):
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return one question; none about an empty answer."""
+        """Return one question, or none if the answer is empty."""
         if not case.answer.strip():
             return []
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the share of yes, or the grades' mean weighted by their shares; 0 for an empty answer."""
+        """Return the expression for the share of yes or the expected grade / 3; 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

@@ -109,7 +109,7 @@ class Nuggets(JudgeScorer):
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, object]:
-        """Return which passages lists are based on, as arguments of questions.nuggets.topics.read_topics."""
+        """Return the settings for the passages that lists are written from, as arguments of read_topics."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
@@ -133,7 +133,7 @@ class Nuggets(JudgeScorer):
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return the maximum number of nuggets for each query, of a dozen words each, all of which count."""
+        """Return, for each query, as many placeholder nuggets as a list may have, of a dozen words each."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
@@ -151,7 +151,7 @@ class Nuggets(JudgeScorer):
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return a question per nugget that counts. About an empty answer, questions have no texts and aren't sent."""
+        """Return a question per nugget that counts; for an empty answer, questions have no texts and aren't sent."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         texts = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
         return [
@@ -161,5 +161,5 @@ class Nuggets(JudgeScorer):
         ]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the score, based on the likeliest word for each nugget."""
+        """Return the expression for the score, based on the judge's likeliest word for each nugget."""
         return [nugget_score(self.value, pl.col("shares").list.arg_max(), pl.col("item") == "vital").alias("f1")]

@@ -41,14 +41,14 @@ class Rouge(PairScorer):
         }
 
     def words(self) -> Tokens:
-        """Return the package's function."""
+        """Return the package's function that splits a text into words, without stemming."""
         from rouge_score import tokenizers
 
         tokens: Tokens = tokenizers.DefaultTokenizer(False).tokenize
         return tokens
 
     def pair(self) -> Pair:
-        """Compute precision, recall and F1 for a pair."""
+        """Return the function that computes precision, recall and F1 for an answer and a reference."""
         from rouge_score import rouge_scorer, scoring, tokenizers
 
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]

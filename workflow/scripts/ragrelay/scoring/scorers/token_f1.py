@@ -13,9 +13,9 @@ class TokenF1(GoldPairScorer):
         return {"kind": "token_f1", "numerics": SQUAD}
 
     def words(self) -> Tokens:
-        """Return the function for words separated by whitespace."""
+        """Return the function that splits a text into words at whitespace."""
         return between_blanks
 
     def pair(self) -> Pair:
-        """Compare words after SQuAD's normalisation."""
+        """Return the function that compares words after SQuAD's normalisation."""
         return token_f1
