@@ -71,7 +71,7 @@ def characteristic_means(
     resamples: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Average each characteristic per set of claims, and also per generator if it depends on one: columns MEANS.
+    """Average each characteristic per set of claims; if a generator affects it, per generator and template: MEANS.
 
     ``claims`` and ``characteristics`` hold all pairs of each set (claims.SCHEMA, characteristics.SCHEMA); ``pairs``
     holds the pairs with a stance (columns UNITS and OF_MODELS). For intervals, all pairs of a claim are resampled

@@ -28,8 +28,7 @@ with either of two tokens has two rows. The row for the evidence's own likelihoo
 class Asked:
     """The requests to ``generator`` about the ``claims`` with a stance, with each template's ``prompts``.
 
-    ``own_words``, keyed by template: the words that its prompts with evidence ask for instead of WORDS, in the same
-    order.
+    ``own_words`` maps a template to the words that prompts with evidence ask for instead of WORDS, in the same order.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""State the findings of a claims study, and their limits, in sentences."""
+"""State the findings of a claims study, and the limits of these findings, in sentences."""
 
 from typing import Any
 

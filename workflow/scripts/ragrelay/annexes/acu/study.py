@@ -66,7 +66,7 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
 
 
 def judged_counts(path: Path) -> list[dict[str, object]]:
-    """Count the texts for which the evidence judge mostly replies with something other than `yes` and `no`."""
+    """Count the pieces of evidence for which the judge mostly replies with something other than `yes` or `no`."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 

@@ -107,7 +107,7 @@ def read_vote_file(
         path: The file.
         grid: The grid's generators, orderings, ks and seeds. If a record lacks these keys, it belongs to the only
             generator, the only k, the descending ordering (or else the first) and the first seed.
-        pairs: The pairs that meet.
+        pairs: The pairs of systems whose answers are compared.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
         generator: The generator whose answers are voted on.
 

@@ -33,7 +33,7 @@ WINS, LOSES = "wins", "loses"
 TIE = 0.5
 IN_CELL = ["ordering", "k"]
 ONE_ORDER_MOST = 2 / 3
-"""Largest share of the pairs judged in only one order that may have had the same answer first if there is a verdict."""
+"""A verdict requires that, of the pairs judged in only one order, at most this share had the same side first."""
 _PAIR = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
@@ -103,7 +103,7 @@ class Fight:
 
     Args:
         votes: VOTES, keyed by judge.
-        pairs: The pairs that meet, each a retriever and its opponent.
+        pairs: The pairs of systems that are compared, each a retriever and its opponent.
         opponent: The opponent; only pairs with it have verdicts.
         primary: The ordering and k of the primary comparison; only this cell has verdicts.
         clusters: Cluster numbers, keyed by qid; None for independent queries."""
@@ -216,7 +216,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return why too many answers were shown in the same order for a verdict; None if there can be one."""
+        """Return why a verdict is ruled out: too many pairs were judged in the same order; None if it isn't."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()

@@ -22,7 +22,7 @@ class Compared:
     left_out: Sequence[tuple[str, str]] = ()
     """Retrievers that only one study has, each with that study's side: before or after."""
     changed: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of queries whose text, judgements or gold answers differ between the studies; they have no rows."""
+    """Numbers of queries whose text, judgements or gold answers differ between studies; such queries have no rows."""
     clusters: int = 0
     """The number of clusters that the queries form; 0 if they are independent."""
     label: str = ""

@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 class Comparison:
-    """Paths and params for the rule that compares studies; without the key `compare`, they name no study."""
+    """Paths and params for the rule that compares studies; they name no study if the key `compare` isn't set."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare

@@ -105,7 +105,7 @@ PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
 OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
-"""Below this, the sum of squares of relevance, after removing query and place means, is a rounding error."""
+"""Smaller sums of squares of relevance, with query and position means removed, are rounding errors."""
 SINGULAR = 1e-9
 """Eigenvalues below this share of the largest one are rounding errors: places, centred by query, sum to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"

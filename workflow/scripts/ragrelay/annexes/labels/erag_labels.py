@@ -55,7 +55,7 @@ def label_passages(
 
     ``answers``: a table of answers to single passages; ``references``, ``grades``, ``scorer``, ``contexts`` and
     ``near_copy`` are as in retriever_table.score_answers. Like P, a label is the answer's mean score over seeds with a
-    reference set, so at k = 1 a context's P is its passage's label. ``<grade>-unseen`` leaves out the passage itself
+    reference set, so at k = 1, P equals the label of the only passage. ``<grade>-unseen`` leaves out the passage itself
     and its near copies, because the answer may copy them; if no reference remains, the passage has no label for that
     set. Negative scores count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
     """

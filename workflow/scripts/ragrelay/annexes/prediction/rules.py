@@ -91,7 +91,7 @@ class Prediction:
 
     @functools.cached_property
     def given(self) -> dict[str, object]:
-        """Optional inputs of predictors; empty if the study lacks them."""
+        """Optional inputs of predictors; empty if the study has no such inputs."""
         likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
         chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
         return {

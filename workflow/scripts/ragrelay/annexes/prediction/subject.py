@@ -102,7 +102,7 @@ class Query:
 
         Args:
             docnos: The passages' ids.
-            texts: Their texts.
+            texts: The passages' texts.
             passage_scores: Scores for each passage, by name.
 
         Returns:

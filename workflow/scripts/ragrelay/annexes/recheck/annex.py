@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Recheck(Annex):
-    """Regenerate some answers, and compare them with the stored ones (target and key `recheck`)."""
+    """Regenerate some of the stored answers, and compare old with new answers (target and key `recheck`)."""
 
     order = 8
     keys = RecheckKeys

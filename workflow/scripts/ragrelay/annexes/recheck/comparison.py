@@ -1,4 +1,4 @@
-"""Compare stored answers with regenerated ones: whether they are equal, and where their texts first differ."""
+"""Compare stored answers with regenerated ones: are both equal, and where do the texts first differ?"""
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -76,7 +76,7 @@ def compared(
 def same_until(one: str | None, other: str | None, split: Split) -> int | None:
     """Return how many tokens or words (as cut by ``split``) two texts share at the start; None if the texts are equal.
 
-    A missing text shares nothing. If one text is the start of the other, all of its tokens or words count.
+    A missing text shares nothing. If one text is the start of the other, the shorter text's length is returned.
     """
     if one == other:
         return None

@@ -23,7 +23,7 @@ class Recheck:
 
     @functools.cached_property
     def clusters(self) -> list[StudyFile]:
-        """The tables of clusters of the datasets that have them."""
+        """The files with query clusters, for the datasets that have clusters."""
         return self.study.collection.all_clusters
 
     @property

@@ -64,7 +64,7 @@ def effect_table(shown: Reproduction) -> Table:
 
 
 def finding_table(shown: Reproduction) -> Table:
-    """Show the three findings with their tests."""
+    """Show the test of each of the paper's three findings."""
     frame = shown["reproduced_findings"]
     return table_of(
         frame, name("finding"), *_part(frame), name("references"), textual("of", "of"), numeric("queries", "n", count),

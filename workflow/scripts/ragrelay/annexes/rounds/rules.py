@@ -150,7 +150,7 @@ class Rounds:
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
     def indexed(self, retriever: str) -> dict[str, str]:
-        """Return the index names of the retrievers that a search uses, if they have an index."""
+        """Return the index names of those retrievers in a search that have an index."""
         return {name: index_name(index) for name, index in self._indexed(retriever).items()}
 
     def search_modules(self, retriever: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Read each study's entry in the list of studies from its provenance.json and facts.json, if they are readable."""
+"""Read each study's entry in the list of studies from the study's provenance.json and facts.json, if readable."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -43,7 +43,7 @@ class QueryLength(Predictor):
 
 
 class OfWords(Predictor):
-    """A number for each query word, aggregated as their mean, maximum or sum."""
+    """A number computed for each query word and aggregated as the mean, maximum or sum over words."""
 
     stage = BEFORE_RETRIEVAL
     prefix: str
