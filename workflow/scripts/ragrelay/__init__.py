@@ -17,7 +17,7 @@ def open(folder):  # type: ignore[no-untyped-def]
         The results, as a Results object (annexes.notebook.study_results).
 
     Raises:
-        InputError: The folder doesn't exist or contains no study's tables.
+        InputError: The folder doesn't exist or doesn't contain a study's tables.
     """
     from importlib import import_module
 

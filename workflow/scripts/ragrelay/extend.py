@@ -1,7 +1,7 @@
-"""Public names for extensions: the base classes, and helpers that extensions import.
+"""Public names for extensions: base classes to derive from, and helpers to import.
 
-For example, ``from ragrelay.extend import Retriever``. Each name's module is loaded on first use. Annexes add their own
-names (``Annex.extends``). docs/reference/public.md lists all names and how stable they are.
+For example, ``from ragrelay.extend import Retriever``. The module that defines a name is loaded when the name is first
+used. Annexes add their own names (``Annex.extends``). docs/reference/public.md lists all names and how stable they are.
 """
 
 import importlib
@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # base.public_names reads these imports too
     from ragrelay.scoring.scorer import Task as Task
 
 MOVED: dict[str, str] = {}
-"""Old names, each with its new name. They keep working for one minor version."""
+"""Maps old names to new ones. Old names keep working for one minor version."""
 
 
 def __getattr__(name: str) -> Any:

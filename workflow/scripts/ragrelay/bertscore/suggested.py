@@ -1,6 +1,6 @@
 """Look up bert-score 0.3.13's default models and layers.
 
-Each model's layer is the one whose scores correlate best with human judgements on WMT16. Source: Zhang et al.,
+A model's default layer is the one whose scores correlate best with human judgements on WMT16. Source: Zhang et al.,
 BERTScore, ICLR 2020, appendix B, and bert-score's later additions.
 """
 

@@ -1,4 +1,4 @@
-"""Encode each distinct text once as weighted token embeddings, and compute precision and recall for pairs of texts."""
+"""Encode each distinct text once, as weighted token embeddings, and compute precision, recall and F1 of text pairs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from ragrelay.scoring.encoder import Encoder
 
 
 class Weighted(NamedTuple):
-    """One text's normalised embeddings ``tokens`` [layers, T, dimension] and ``weights`` [T]. T is 0 if it is empty."""
+    """A text's normalised embeddings ``tokens`` [layers, T, dimension] and ``weights`` [T]. An empty text has T = 0."""
 
     tokens: np.ndarray
     weights: np.ndarray
@@ -25,8 +25,8 @@ class Weighted(NamedTuple):
 class Texts:
     """An encoder, and the embeddings of all references encoded so far.
 
-    ``layer``: the layer to compare, or None for all layers including the embeddings before the first. ``device``: a
-    torch device or ``auto``. Raises the errors of Encoder.
+    ``layer``: the layer to compare, or None for all layers and the input embeddings before the first layer. ``device``:
+    a torch device or ``auto``. Raises the errors of Encoder.
     """
 
     def __init__(self, model: str, layer: int | None, device: str) -> None:
@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Return each distinct text with its weights: from ``idf`` (by token id) or 1, and 0 for [CLS] and [SEP]."""
+        """Return each distinct text with its tokens' weights: ``idf`` by token id (or 1), and 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
@@ -94,7 +94,7 @@ class Texts:
 def match_pairs(
     pairs: Sequence[tuple[Weighted, Weighted]], layers: int, device: torch.device, at_once: int
 ) -> torch.Tensor:
-    """Return precision, recall and F1 for (candidate, reference) pairs, as a float32 tensor [layers, n, 3] on the CPU.
+    """Return precision, recall and F1 for (candidate, reference) pairs, as a float32 tensor (layers, n, 3) on the CPU.
 
     F1 is 2PR / (P + R), or 0 if that is undefined. A pair with an empty text scores 0. As in bert-score, P or R is NaN
     if all tokens in a text have weight 0. ``at_once``: number of pairs per matrix product.

@@ -1,4 +1,4 @@
-"""Check whatever the schema can't: file names, paths, the cache folder, and the budget's units."""
+"""Check what the JSON Schema can't express: file names, paths, the cache folder, and the budget's units."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from ragrelay.base.grid import GridSettings
 from ragrelay.generation.generator import GENERATOR_KINDS
 
 VARIABLE = re.compile(r"\$\w|\$\{")
-"""A shell variable in a path; ragrelay expands none."""
+"""A shell variable in a path. ragrelay doesn't expand shell variables."""
 TEMPORARY_BYTES = 1 << 16
 
 
@@ -31,7 +31,7 @@ def check_file_names(grid: GridSettings) -> None:
 
 
 def expanded(key: str, path: str) -> str:
-    """Expand ``~`` in ``path``. Raises InputError for an unknown user or a shell variable."""
+    """Expand ``~`` in ``path``, the value of ``key``. Raises InputError for an unknown user or a shell variable."""
     if VARIABLE.search(path):
         raise InputError(f"config key {key!r}", repr(path), "a path without shell variables")
     try:
@@ -55,7 +55,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 def check_temporary_folder() -> None:
     """Raise InputError if the temporary folder is full or can't be written to.
 
-    Snakemake's scheduler writes there and would end with a traceback. It prefers TMP to TMPDIR; Python prefers TMPDIR.
+    Snakemake's scheduler writes there and would fail with a traceback. It prefers TMP to TMPDIR; Python prefers TMPDIR.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:
@@ -68,7 +68,7 @@ def check_temporary_folder() -> None:
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
-    """Raise InputError if ``folder`` can't be written to or created, or if it is missing but ``read_only``."""
+    """Raise InputError if ``folder`` can't be written to or created or, with ``read_only``, if it is missing."""
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a writable folder"
     if read_only:
         if not path.is_dir():
@@ -89,7 +89,7 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
 
 
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
-    """Raise InputError if the budget is in GPU-hours but none of the study's generators runs in a job."""
+    """Raise InputError if the budget limits GPU-hours but every generator in the study runs on a server."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
         found = "GPU-hours, but every generator is an endpoint, which uses none"
         raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

@@ -1,4 +1,4 @@
-"""Check configuration files before Snakemake reads them, because its errors name neither file nor line."""
+"""Check configuration files before Snakemake reads them, because Snakemake's errors name neither file nor line."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ def check_file(path: Path) -> None:
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:
-    """Raise InputError if ``overlays`` don't name their study, because their results would go into ``study``'s folder.
+    """Raise InputError if ``overlays`` don't set the key `study`, because results would go to another study's folder.
 
-    ``given``: the keys that overlays and the command line add to the catalogue, whose own study is ``study``.
+    ``given``: the keys from overlays and the command line. ``study``: the name of the study in the catalogue file.
     """
     if overlays and "study" not in given:
         expected = f"a line 'study: <name>', so that results go to results/<name>/ and don't mix with those of {study}"

@@ -16,7 +16,7 @@ BOUNDS = {
     "too_long": "at most {max_length} item(s)",
 }  # fmt: skip
 EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
-"""A number with an exponent. YAML 1.1 only reads it as a number if it has a point and a signed exponent."""
+"""A number with an exponent. YAML 1.1 reads it as a string unless it has a decimal point and a signed exponent."""
 PLURAL = re.compile(r"(\d+) (\w+)\(s\)")
 
 

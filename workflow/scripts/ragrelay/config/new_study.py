@@ -1,4 +1,4 @@
-"""Write the configuration of a study of run files, a collection and a model: python -m ragrelay.config.new_study."""
+"""Write a study's configuration, given run files, a collection and a model: python -m ragrelay.config.new_study."""
 
 import argparse
 import re
@@ -18,9 +18,9 @@ HEAD = "# Keys that are not here have their value from config/config.yaml; confi
 
 
 def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dict[str, object]:
-    """Return the configuration. ``model``: a generator from the catalogue, a folder or a hub id.
+    """Return the new study's configuration. ``model``: the name of a generator in the catalogue, a folder or a hub id.
 
-    Raises InputError if a run file is missing or if the folder isn't a collection.
+    Raises InputError if a run file is missing, or if the folder ``collection`` lacks files or relevant passages.
     """
     for path in runs:
         if not Path(path).is_file():
@@ -59,7 +59,7 @@ def _names(paths: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file and print the next command."""
+    """Write the configuration file and print the next command to run."""
     parser = argparse.ArgumentParser(prog="python -m ragrelay.config.new_study", description=__doc__)
     parser.add_argument("runs", nargs="+", help="run files in TREC's format; the others are compared with the first")
     parser.add_argument("--collection", required=True, help="folder with passages.jsonl, queries.tsv and qrels.txt")

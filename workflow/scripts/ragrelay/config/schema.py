@@ -1,4 +1,4 @@
-"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare the keys of catalogue entries.
+"""Declare the configuration's keys: types, bounds, defaults, descriptions. Catalogue entries' keys are in their kinds.
 
 To add a key, add a field with a description here or in a kind. Validation, messages, defaults, the reference in
 config/README.md and the JSON Schema for editors all come from that field.
@@ -36,7 +36,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "scorers": SCORER_KINDS,
     **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }
-"""The kinds for each section of the catalogue."""
+"""The kinds of entries in each section of the catalogue."""
 
 Definition = dict[Any, Any]
 
@@ -239,7 +239,7 @@ class Configuration(*(a.keys for a in reversed(annexes()) if a.keys), CoreSettin
 def validated(config: Mapping[str, object]) -> Configuration:
     """Validate ``config`` and fill in defaults. The result's ``mapping()`` is a deep copy with sorted keys.
 
-    Raises InputError for the first invalid key, with its dotted path.
+    Raises InputError for the first invalid key, naming it with its dotted path.
     """
     given = _with_dates_as_texts(config)
     try:

@@ -1,4 +1,4 @@
-"""Read and check the configuration and the generators' fingerprints before any job."""
+"""Read and check the configuration, and compute the generators' fingerprints, before any job runs."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ def start(
     """Return the study that ``config`` (read from ``files``) describes, and each generator's fingerprint.
 
     ``prompts``: folders with templates. Sets ``cache_mode`` and ``stage_models`` for this process and its children.
-    Raises InputError for the first mistake.
+    Raises InputError for the first mistake in the configuration.
     """
     with _path_errors():
         for path in files:
@@ -47,10 +47,11 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config``, but take an entry from ``given`` alone if it changes that entry's kind.
+    """Return ``config``, taking each entry whose kind ``given`` changes from ``given`` alone.
 
     Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
-    ``config``. Without this, ``e5: {kind: run, path: …}`` would keep the catalogue's ``model``.
+    ``config``. Otherwise, an overlay with ``e5: {kind: run, path: …}`` would keep the ``model`` of the catalogue's
+    ``e5``.
     """
     before = read_yaml(catalogue) if Path(catalogue).is_file() else {}
     replaced = dict(config)

@@ -28,7 +28,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "fetched", "converted", "plan.csv", "plan.json", "pooled.csv",
                      *(name for annex in annexes() for name in annex.reserved))  # fmt: skip
-"""Names that datasets may not have, because the results contain folders and files with these names."""
+"""Names that datasets may not have, because folders and files in the results use them."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", *(name for annex in annexes() for name in annex.chosen))
 """The catalogue sections from which the grid selects entries."""
 
@@ -37,18 +37,18 @@ COMPLETED: dict[str, Kinds[Any]] = {
     "scorers": SCORER_KINDS,
     **{section: annex.kinds[section] for annex in annexes() for section in annex.chosen},
 }
-"""Kinds whose entries have defaults beyond the schema's."""
+"""Kinds, by catalogue section, whose entries have defaults that the schema can't express."""
 KINDS: dict[str, Kinds[Any]] = {
     "datasets": DATASET_KINDS, **COMPLETED,
     **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }  # fmt: skip
-"""Kinds in the catalogue sections where each kind has its own keys."""
+"""Kinds, by catalogue section, for the sections in which the keys of an entry depend on its kind."""
 
 
 class Study(CheckedStudy):
     """A study's resolved configuration, with all keys and defaults in ``config``.
 
-    In ``grid``, ``permutations`` is replaced by the orderings that it stands for.
+    In ``grid``, the ordering ``permutations`` is replaced with one ordering for each permutation.
 
     Args:
         config: The configuration as users wrote it.
@@ -56,7 +56,7 @@ class Study(CheckedStudy):
         prompts: Folders with prompt templates. If several have the same template, the first one's is used.
 
     Raises:
-        InputError: An entry is invalid. The error describes the first one.
+        InputError: A key or catalogue entry is invalid. The error describes the first one.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Study(CheckedStudy):
             name: The dataset's name.
 
         Returns:
-            Its definition, with defaults.
+            The catalogue entry, with defaults.
         """
         return self._definition("datasets", name)
 
@@ -134,7 +134,7 @@ class Study(CheckedStudy):
             name: The retriever's name.
 
         Returns:
-            Its definition, with defaults.
+            The catalogue entry, with defaults.
         """
         return self._definition("retrievers", name)
 
@@ -145,7 +145,7 @@ class Study(CheckedStudy):
             name: The generator's name.
 
         Returns:
-            Its definition, with defaults.
+            The catalogue entry, with defaults.
         """
         definition: GeneratorEntry = self.config["generators"][name]
         return definition
@@ -157,7 +157,7 @@ class Study(CheckedStudy):
             name: The name of a scorer or of a panel's part.
 
         Returns:
-            Its definition, with defaults.
+            The catalogue entry, with defaults.
         """
         return self._definition("scorers", name.partition(WITHOUT_JUDGE)[0])
 
@@ -166,10 +166,10 @@ class Study(CheckedStudy):
         return definition
 
     def scored_texts(self) -> dict[str, bool]:
-        """List the keys that make the grid's generators compute likelihoods of given texts.
+        """List the keys that, when on, require the grid's generators to compute likelihoods of given texts.
 
         Returns:
-            Whether each key is on, by key.
+            A mapping from each key to whether it is on.
         """
         of_annexes = {key: is_on for annex in annexes() for key, is_on in annex.scored_texts(self).items()}
         return {"context_use": self.settings.context_use, **of_annexes}
@@ -178,7 +178,7 @@ class Study(CheckedStudy):
         """List all generators that the study uses.
 
         Returns:
-            The grid's generators, followed by those that only an annex uses.
+            The grid's generators, followed by generators that only an annex uses.
         """
         of_annexes = [name for annex in annexes() for name in annex.generators(self.config)]
         return list(dict.fromkeys([*self.grid.generators, *of_annexes]))
@@ -200,7 +200,7 @@ class Study(CheckedStudy):
             dataset: The dataset's name.
 
         Returns:
-            The lowest label that counts as a reference, by grade.
+            A mapping from each grade to the lowest label that counts as a reference.
         """
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
@@ -220,7 +220,7 @@ class Study(CheckedStudy):
             retriever: The retriever's name.
 
         Returns:
-            The value of `empty_rankings` for a ranking retriever; None for one that may leave queries out.
+            The value of `empty_rankings` if the retriever searches for every query; None if it may leave queries out.
         """
         kind = RETRIEVER_KINDS.of(self.retriever(retriever))
         ranks = kind.searches_every_query and not kind.needs_qrels
@@ -234,7 +234,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            The lowest label in each reference set: one set per grade of the dataset, or a single set.
+            A mapping from each set's name to the lowest label in it: one set per grade of the dataset, or a single set.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
@@ -270,8 +270,8 @@ class Study(CheckedStudy):
             scorer: The section's scorer; defaults to the primary comparison's.
 
         Returns:
-            The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. If the
-            section lacks the chosen reference set, its first one is used.
+            The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. A section
+            without the chosen reference set uses its first reference set instead.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -304,7 +304,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            The margin, in units of the score; None if there is none, such as for a judge that `margins` doesn't name.
+            The margin, in units of the score; None if there is none, such as for a judge without an entry in `margins`.
         """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         kind = SCORER_KINDS.of(self.scorer(scorer))
@@ -313,7 +313,7 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and the retrievers whose runs they build on.
+        """List the grid's retrievers and all retrievers whose runs these depend on.
 
         Returns:
             The sorted retriever names.
@@ -324,13 +324,13 @@ class Study(CheckedStudy):
         """List the user's own questions.
 
         Returns:
-            Their classes, each as ``module:Class``.
+            The questions' classes, each as ``module:Class``.
         """
         names: list[str] = self.config.get("questions", [])
         return names
 
     def asked_generators(self) -> list[str]:
-        """List the grid's generators that have an engine, as opposed to imported answers.
+        """List the grid's generators that run on an engine, excluding those with imported answers.
 
         Returns:
             Generator names.

@@ -19,13 +19,13 @@ ragrelay --cores 2 --configfile my-study.yaml
 Paths to the workflow's own files, such as profiles/slurm or config/paper.yaml, refer to the copies in the wheel if the
 working folder has none. To list all targets: ragrelay --list"""
 CORES = ("--cores", "-c", "--jobs", "-j", "--profile", "--executor", "-e")
-"""Options of which Snakemake needs at least one, to know how many cores to use."""
+"""Options that tell Snakemake how many cores to use. At least one of them is required."""
 OWN = ("profiles", "config")
-"""The workflow's folders that contain files users may name."""
+"""The workflow's folders with files that users may name on the command line."""
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command ``ragrelay``."""
     given = sys.argv[1:]
     if not given or given[0] in ("--help", "-h", "help"):
         say(HELP)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def snakemake_arguments(given: list[str]) -> list[str]:
-    """Translate the command's arguments into Snakemake's."""
+    """Translate the arguments of the command ``ragrelay`` into Snakemake's."""
     if given[0] == "demo":
         given = ["--configfile", "config/demo_real.yaml", *given[1:]]
     named = {argument.partition("=")[0] for argument in given}

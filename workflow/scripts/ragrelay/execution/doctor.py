@@ -17,7 +17,7 @@ from ragrelay.generation.engines.vllm import bfloat16_slowness, is_cpu_build
 
 GOOD, ADVICE, BAD = "ok", "note", "problem"
 Line = tuple[str, str, str]
-"""A mark, the subject, and the finding with advice."""
+"""A line to print: a mark, the subject, and the finding with advice."""
 PYTHONS = ((3, 11), (3, 13))
 ROOM = 10
 """With less free disk space than this (in GB), a study with a model of a few billion parameters may fail."""

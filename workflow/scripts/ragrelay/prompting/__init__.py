@@ -1,1 +1,1 @@
-"""Read prompt templates and lay out contexts as prompts."""
+"""Read prompt templates, and build prompts from them."""

@@ -32,9 +32,9 @@ def kshot_prompts(
 ) -> pl.DataFrame:
     """Return prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
 
-    The result has COLUMNS, in the order of ``queries``; passages are in ``ordering``. A query with fewer than k
-    passages gets all of them; a query without passages gets no row. If a processor emptied all of them, the prompt is
-    zero-shot.
+    The result has COLUMNS, in the order of ``queries``; passages are in the order ``ordering``. A query with fewer than
+    k passages gets a prompt with all of them; a query without passages gets no row. If a processor emptied all of a
+    query's passages, the prompt is zero-shot.
     """
     top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
@@ -47,7 +47,7 @@ def kshot_prompts(
 
 
 def prompt_id(prompt: str, system: str = "") -> str:
-    """Return the SHA-256 of the prompt's text and, if there is one, the system message."""
+    """Return the SHA-256 of the prompt's text and of the system message, if there is one."""
     return value_hash([system, prompt], digits=64) if system else text_hash(prompt)
 
 
@@ -60,9 +60,9 @@ def _row(
 
 
 class Layout:
-    """The texts behind prompts. They are only read if a prompt is too long.
+    """The queries and passages from which to rebuild prompts that are too long. Files are only read if there are any.
 
-    ``queries`` and ``contexts`` are files: the queries, and each retriever's contexts (zero-shot prompts have none).
+    ``queries``: the file with the queries. ``contexts``: the file with each retriever's contexts, by retriever.
     """
 
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
@@ -99,9 +99,9 @@ class Layout:
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
     """Return a k = 1 prompt for each passage at ranks 1 to ``depth`` in ``contexts`` (qid, rank, docno, text).
 
-    Columns are ``rank`` and those of kshot_prompts; rows are sorted by rank, then as in ``queries``. The texts are the
-    original passages even if there is a processor, so that labels describe the passages. Without a processor, texts and
-    prompt_ids are the same as in any k = 1 cell with that passage.
+    Columns are ``rank`` and those of kshot_prompts; rows are sorted by rank, then in the order of ``queries``. Prompts
+    contain the original passages even if there is a processor, so that labels derived from the answers describe the
+    passages. Without a processor, texts and prompt_ids are the same as in any k = 1 cell with that passage.
     """
     passages = contexts.select("qid", "rank", "docno", "text")
     ranks = [

@@ -1,6 +1,6 @@
-"""Read and check prompt templates: YAML files with zero-shot and k-shot parts that contain named placeholders.
+"""Read and check prompt templates: YAML files whose parts, for prompts with and without passages, have placeholders.
 
-Instead of parts, a template may name a user's own function, which builds the prompt.
+Instead of parts, a template may name a user's own function that builds the prompt.
 """
 
 import functools
@@ -25,12 +25,12 @@ BUILDER = "builder"
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt template. Placeholders: {query} in zeroshot, {query} and {contexts} in kshot, {i} and {text} in context.
+    """A template, with placeholders {query} in zeroshot, {query} and {contexts} in kshot, {i} and {text} in context.
 
-    ``system_zeroshot`` and ``system_kshot`` are the chat's system messages, without placeholders. ``swapped`` is kshot
-    with its parts in a different order, used only to check judges. All three may be empty. ``builder`` is a function
-    (module:function) that builds prompts instead of zeroshot, kshot and context, which are then empty; ``code`` is the
-    hash of its module.
+    ``system_zeroshot`` and ``system_kshot`` are the chat's system messages, without placeholders. ``swapped``, used
+    only to check judges, is kshot with its sections in a different order. All three may be empty. ``builder`` is a
+    function (module:function) that builds prompts instead of zeroshot, kshot and context, which are then empty;
+    ``code`` is the hash of its module.
     """
 
     zeroshot: str = ""
@@ -66,7 +66,7 @@ _builder: Callable[[str], Callable[..., Any]] = functools.cache(function_named)
 
 
 def load_template(path: str | Path, folder: Path = Path()) -> Template:
-    """Read a template file. ``folder`` is where to look for a user's own function.
+    """Read a template file. A user's own function is searched for in ``folder``.
 
     Raises InputError if the file, a part or the function is missing, or if a part or placeholder is unknown.
     """
@@ -110,7 +110,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
 
 
 def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
-    """Raise InputError if a part isn't a string or its placeholders aren't ``names`` ({i} may be missing)."""
+    """Raise InputError if a template's part isn't a string or its placeholders aren't ``names`` ({i} is optional)."""
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")

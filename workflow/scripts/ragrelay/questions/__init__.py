@@ -1,1 +1,1 @@
-"""Ask models a study's questions: build the prompts, run each job's engine, and turn the replies into tables."""
+"""Send a study's questions to models: build prompts, run each job's engine, and turn the replies into tables."""

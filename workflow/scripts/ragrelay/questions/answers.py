@@ -1,4 +1,4 @@
-"""Read the answers that a question is about."""
+"""Read the generated answers that a question to a model is about."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """The answers that a question is about. Jobs use FileAnswers; the plan uses placeholders for missing answers."""
+    """The answers that a question is about. Jobs use FileAnswers; the plan fills in placeholders for missing ones."""
 
     keys: pl.DataFrame
     contexts: dict[tuple[str, int], dict[str, list[str]]]
     baseline_cells: set[Cell]
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Add the answers' texts to rows of ``keys``."""
+        """Add the answers' texts to ``keys``, which has one row per answer."""
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the answers whose text is known, and those whose text isn't."""
+        """Yield the answers whose text is known, and those with a placeholder, each with whether they are certain."""
 
 
 class FileAnswers:
@@ -34,7 +34,7 @@ class FileAnswers:
     Args:
         job: The job, with the inputs `answers`, `prompts` and optionally `zeroshot`.
         qids: The queries whose answers to read.
-        retriever: The retriever whose answers to read, if the files belong to several.
+        retriever: The retriever whose answers to read, if the files belong to several retrievers.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -51,7 +51,7 @@ class FileAnswers:
         """Add the answers' texts.
 
         Args:
-            keys: ``keys``, or some of its rows.
+            keys: The attribute ``keys``, or some of its rows.
 
         Returns:
             The same rows, with columns answer and cited_sentences added.
@@ -65,10 +65,10 @@ class FileAnswers:
 
         Args:
             answers: Rows returned by ``texts``.
-            sure: Unused. Only the plan's answers need it.
+            sure: Unused here; only placeholders in the plan need it.
 
         Yields:
-            ``answers`` and True, because files contain all texts.
+            A single pair: ``answers`` and True, because files contain all texts.
         """
         yield answers, True
 
@@ -82,7 +82,7 @@ def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.
         retriever: The retriever's name, or `zeroshot`.
 
     Returns:
-        Columns qid, ordering, k, seed, answer and certain, which is false if the plan uses a placeholder.
+        Columns qid, ordering, k, seed, answer and certain (false if the answer is one of the plan's placeholders).
     """
     answers = job.answers(qids, retriever)
     parts = answers.split(answers.texts(answers.keys), True)

@@ -1,4 +1,4 @@
-"""Define base classes for questions to the study's generators, with a part per dataset, generator and retriever."""
+"""Define base classes of questions to the grid's generators that have one part per dataset, generator and retriever."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -45,7 +45,8 @@ class AboutAnswers(AboutRetrievers):
 class AboutPairs(AboutRetrievers):
     """A question about pairs of answers to the same query, one from a retriever's context and one from its opponent's.
 
-    ``answers.pair_answers`` reads one side. By default, the opponent is the primary comparison's reference.
+    ``answers.pair_answers`` reads the answers on one side. By default, the opponent is the reference retriever of the
+    primary comparison.
     """
 
     key = "{dataset}/{generator}/{retriever}/{against}"

@@ -1,4 +1,4 @@
-"""Write the files that a question derives from the replies."""
+"""Write the files that a question derives from a model's replies."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ask about all of a job's parts with one asker, and read the stored replies for one table's parts."""
+"""Ask a question about all parts of a job with one engine, and read the stored replies for the parts of a table."""
 
 import json
 import logging
@@ -26,9 +26,9 @@ Part = Mapping[str, Any]
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
     """Ask ``question`` about each part. Return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    A part whose requests are impossible doesn't affect the others. Its entry has ``refused``, the error with which the
-    job that reads its replies will end. A key that two parts share counts in both; the second one finds it cached.
-    Raises RequestError if the requests of all parts are impossible.
+    A part whose requests are impossible doesn't affect other parts. The receipt's entry for such a part has
+    ``refused``, the error for the job that reads the replies. A key that two parts share counts in both; the second
+    part finds it cached. Raises RequestError if the requests of all parts are impossible.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -51,10 +51,11 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 def read_parts(
     question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
 ) -> Mapping[str, Any]:
-    """Return what the question's ``read`` derives from the replies about ``parts``. The last part is the table itself.
+    """Return the result of the question's function ``read`` for ``parts``. The last part is the table itself.
 
-    ``ask`` recreates the rows, which are written to ``asked_file`` if it is given. Raises InputError if a reply isn't
-    stored, with the reason in the asking job's receipt (the input ``receipt``) if there is one.
+    The question's function ``ask`` recreates the rows, which are written to ``asked_file`` if it is given. Raises
+    InputError if a reply isn't stored, with the reason in the asking job's receipt (the input ``receipt``) if there is
+    one.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

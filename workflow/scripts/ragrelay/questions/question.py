@@ -2,9 +2,10 @@
 
 A question is a module in ``ragrelay.questions.kinds``, or your own module, which the key ``questions`` names. Its class
 declares the jobs, and the files that they read and write, for the rules, the plan, the budget and the file registry.
-Each question becomes two rules: one asks the model, with an engine; the other reads the stored replies. A question has
-one part per table, for example one per retriever. A job that asks uses one engine for many parts: all parts that ask
-the same generator, unless their wildcards in ``ask_key`` differ. Three functions in the module run in jobs:
+Each question becomes two rules: one sends requests to the model, using an engine; the other reads the stored replies. A
+question has one part per table, for example one per retriever. A job that asks uses one engine for many parts: all
+parts that ask the same generator, unless their wildcards in ``ask_key`` differ. Three functions in the module run in
+jobs:
 
 - ``ask(job, asker)`` asks about all of a part's rows. It returns the rows (with the columns of ``asked``, or None) and
   the receipt. The job that reads calls it again to get the same rows and receipt, with an asker that only reads the
@@ -13,8 +14,8 @@ the same generator, unless their wildcards in ``ask_key`` differ. Three function
   with an asker that counts.
 - ``read(job, receipt, cache_dir)`` reads the stores and returns the contents of the files in ``made``, by name.
 
-Only these functions and the code that they reach count as the jobs' code, except that your own module counts as a
-whole. Modules import heavy libraries inside functions, because Snakemake imports every question when it starts.
+Jobs are rerun if these functions or the code that they use change or, for your own module, if anything in it changes.
+Modules import heavy libraries inside functions, because Snakemake imports every question when it starts.
 """
 
 import importlib
@@ -122,11 +123,11 @@ class Question(ABC):
     """Base class for questions to a model. A question has parts, each of which becomes a table."""
 
     asks: ClassVar[str]
-    """The name of the rule that asks."""
+    """The name of the rule that sends the requests to the model."""
     reads: ClassVar[str]
-    """The name of the rule that turns the replies into tables."""
+    """The name of the rule that reads the replies and writes tables."""
     does: ClassVar[tuple[str, str]]
-    """One sentence about each of these two rules, for `snakemake --list`."""
+    """One sentence about each of the rules ``asks`` and ``reads``, for `snakemake --list`."""
     key: ClassVar[str]
     """A part's wildcards, written as a path such as ``{dataset}/{generator}/{retriever}``."""
     ask_key: ClassVar[str] = ""
@@ -138,23 +139,25 @@ class Question(ABC):
     """The folder in the results that contains the first wildcard's folder, with a final slash; empty for the results
     folder."""
     follows: ClassVar["type[Question] | None"] = None
-    """A question to the same generators that is asked first, so that requests that both share are made only once."""
+    """Another question, asked of the same generators before this one, so that requests common to both are made only
+    once."""
     asked: ClassVar[StudyFile | None] = None
-    """The file with the asked rows, if the table depends on them."""
+    """The file with the rows returned by ``ask``, if the question stores them."""
     made: ClassVar[Mapping[str, StudyFile]]
     """The files that the reading job writes, by name."""
     shown: ClassVar[tuple[str, str]] = ("", "")
-    """The heading and sentence above its tables on the page; empty if the page shows them in another form."""
+    """The heading and sentence above the question's tables on the page; empty if the page shows them in another
+    form."""
 
     @abstractmethod
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        """List the question's parts.
+        """List the question's parts, each of which becomes a table.
 
         Args:
             study: The study.
 
         Returns:
-            One key per part.
+            One key (a mapping from wildcards to values) per part.
         """
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
@@ -212,7 +215,7 @@ class Question(ABC):
             key: The part's key.
 
         Returns:
-            Patterns by input name; empty by default.
+            Path patterns by input name; empty by default.
         """
         return {}
 
@@ -241,7 +244,7 @@ class Question(ABC):
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """List the modules of kinds that the settings name. Their code counts as part of the question's code.
+        """List the modules of kinds that the settings name. Changes to these modules rerun the question's jobs.
 
         Args:
             study: The study.

@@ -1,7 +1,7 @@
-"""Index and search with BM25 using bm25s (Lù, 2024), whose index stores precomputed scores and is held in memory.
+"""Index and search with BM25 using bm25s (Lù, 2024). Its index stores precomputed scores and is loaded into memory.
 
 The tokenizer, stemmers and stopwords are PISA's, so that the two engines only differ in formula and speed. The formula
-is Lucene's, whose IDF is never negative.
+is Lucene's, in which IDF is never negative.
 """
 
 import functools
@@ -74,7 +74,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def stemmed_words(text: str, stemmer: str | None) -> list[str]:
-    """Return the words that PISA sees in ``text``, stemmed and in order."""
+    """Return the words in ``text`` as PISA's tokenizer finds them, stemmed and in order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     stemmed: list[str] = tokenize(text, PisaStemmer(stemmer))

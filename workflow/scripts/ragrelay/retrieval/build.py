@@ -28,10 +28,11 @@ def build_run(
 ) -> pl.DataFrame:
     """Build a retriever's ranked run (qid, docno, rank, score) for ``queries``.
 
-    ``index``: the retriever's index, if its kind has one. ``runs``: the run files of its stages, or the imported run.
-    ``answers``: answer files, each with the values in its name. ``name``: the retriever's name. ``drop_identical_ids``:
-    whether to leave out passages that have the id of their query. ``passages``: files with passages that the collection
-    lacks. Raises InputError if no query has a result, or if an imported run's order is ambiguous.
+    ``index``: the retriever's index, if there is one. ``runs``: the run files of the retrievers it builds on, or the
+    imported run. ``answers``: answer files, each with the values in the file's name. ``name``: the retriever's name.
+    ``drop_identical_ids``: whether to leave out a passage that has the same id as the query. ``passages``: files with
+    passages that the collection lacks. Raises InputError if no query has a result, or if an imported run's order is
+    ambiguous.
     """
     retriever = RETRIEVER_KINDS.of(definition)
 
@@ -52,7 +53,7 @@ def build_run(
 
 
 def search(task: RunTask, definition: Mapping[str, Any], drop_identical_ids: bool = False) -> pl.DataFrame:
-    """Return a retriever's ranked run (qid, docno, rank, score) for the queries in ``task``. It may be empty."""
+    """Return a retriever's ranked run (qid, docno, rank, score) for the queries in ``task``. The run may be empty."""
     retriever = RETRIEVER_KINDS.of(definition)
     if drop_identical_ids and "depth" in definition and not retriever.stages():
         # Request one more result, to replace the one that is left out.

@@ -1,4 +1,4 @@
-"""Select context candidates: each ranking's top passages with text, to a depth that doesn't depend on k."""
+"""Select passages for contexts: the top passages with text in each ranking, to a depth that doesn't depend on k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,25 +35,25 @@ SKIPPED_COLUMNS = {
 NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"
 FEWER = "queries with fewer than {}"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
-"""The warning if the passage with a query's id may be in its context."""
+"""The warning if a query's context may contain the passage that has the query's id."""
 EMPTIED_CONTEXTS = "contexts emptied by the processor at k = {k}"
 EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
-"""The warning if a processor removes most passages entirely."""
+"""The warning if a processor leaves most passages without any text."""
 EMPTY = {
     "zero": "their answers without passages count instead, so P = P0 there",
     "left_out": "the retriever's results leave them out",
 }
 """For each value of `analysis.empty_rankings`, what happens to queries for which a retriever finds nothing."""
 MANY = 0.05
-"""There are warnings if a retriever's shares of passages without text, queries without results or with fewer than k
-passages, and emptied contexts add up to more than this."""
+"""There are warnings if the shares of passages without text, of queries without results or with fewer than k passages,
+and of emptied contexts add up to more than this for a retriever."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return the rows (rank, text) that a context with k passages shows, with the texts that it shows.
+    """Return the passages (rank, text) that appear in contexts of k passages, with their texts as shown in prompts.
 
-    The text is the passage's own or a processor's version of it (column ``shown``). Passages that a processor emptied
-    are left out. Orderings use the column ``place``, which is the rank or the position in the processor's order.
+    A text is the passage's original text or a processor's version (column ``shown``). Passages emptied by a processor
+    are left out. Orderings use the column ``place``: the rank or, if a processor reorders passages, its position.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
@@ -66,7 +66,7 @@ def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
 def build_contexts(
     run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return each query's first ``depth`` passages with text, and the passages skipped because they have none.
+    """Return each query's first ``depth`` passages with text, and the passages skipped because they have no text.
 
     ``run`` has qid, docno, rank and score, sorted by rank. A passage without text is replaced by the next one. Returns
     a table with COLUMNS, and one with SKIPPED_COLUMNS for the passages that would rank within ``depth``. Raises
@@ -92,10 +92,10 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return counts (what, count) of the data left out of contexts at ``ks``, given build_contexts' two tables.
+    """Return counts (what, count) of data left out of contexts at ``ks``, given the two tables from build_contexts.
 
-    With ``identical_ids``, also count queries whose context has the passage with their id, with a warning if there are
-    any.
+    With ``identical_ids``, also count the queries whose context contains the passage that has the query's id; this
+    count has a warning.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -116,9 +116,9 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """If the shares add up to more than MANY, return a ``sentence`` to add to each of `count_left_out`'s counts.
+    """Return sentences to add to the counts from count_left_out, if the shares described at MANY add up to more.
 
-    ``place``: the path of `build_contexts`' tables, without the suffix. ``empty``: a key in EMPTY; None if the
+    ``place``: the path of the tables from build_contexts, without suffix. ``empty``: a key in EMPTY; None if the
     retriever may leave queries out.
     """
     asked = len(queries)

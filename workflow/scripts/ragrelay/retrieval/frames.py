@@ -21,7 +21,7 @@ def as_queries(queries: pl.DataFrame) -> "pd.DataFrame":
 
 
 def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> "pd.DataFrame":
-    """Convert a run's passages with text to PyTerrier results (qid, query, docno, text, score, rank from 0)."""
+    """Convert the passages with text in a run to PyTerrier results (qid, query, docno, text, score, rank from 0)."""
     import pandas as pd
 
     query_of = dict(queries.select("qid", "query").iter_rows())
@@ -40,9 +40,9 @@ def as_run(results: "pd.DataFrame") -> pl.DataFrame:
 
 
 def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
-    """Raise InputError if a text in ``results`` differs from the passage's text in ``collection``, which prompts use.
+    """Raise InputError if a text in ``results`` isn't the passage's text in ``collection``, which is used in prompts.
 
-    Whitespace may differ. Rows without a text and passages that aren't in the collection aren't compared.
+    Differences in whitespace are ignored, as are rows without a text and passages that aren't in the collection.
     """
     if "text" not in results.columns:
         return
@@ -59,7 +59,7 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
 
 
 def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
-    """Raise InputError if ``results`` rank passages differently from ``given`` although the scores are the same."""
+    """Raise InputError if ranks in ``results`` differ from those in ``given`` although the scores are the same."""
     if "rank" not in results.columns:
         return
     both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))

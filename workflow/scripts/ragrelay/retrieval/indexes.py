@@ -1,4 +1,4 @@
-"""Build each index once per corpus and settings, and store it in the cache under a hash."""
+"""Build each index once per corpus and index settings, and store it in the cache under a hash of both."""
 
 import json
 import time
@@ -23,7 +23,7 @@ def index_name(definition: Mapping[str, object]) -> str:
 def index_corpus(
     collection: Collection, kind: str, definition: Mapping[str, object], cache_dir: str | Path, threads: int
 ) -> dict[str, object]:
-    """Build an index of ``collection`` for a retriever's ``kind``, as given in ``definition``, unless it is cached.
+    """Build an index of ``collection`` for a retriever's ``kind``, with the settings ``definition``, or find it cached.
 
     Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
     built under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs build the same

@@ -1,4 +1,4 @@
-"""Define the base classes for retrievers that choose passages by their judgements."""
+"""Define the base classes of retrievers that choose passages by their relevance judgements."""
 
 import heapq
 import random
@@ -18,17 +18,17 @@ from ragrelay.retrieval.retriever import Bringing, RunTask
 from ragrelay.retrieval.trec import RUN
 
 FILLERS = 100
-"""Maximum number of fillers per query."""
+"""Maximum number of fillers, which are passages added after the chosen ones, per query."""
 OTHERS = {
     None: "judged non-relevant", "unjudged": "unjudged", "random": "random", "file": "of a file", "nothing": "none"
 }  # fmt: skip
-"""A name for the passages that follow the drawn ones, for each value of `filler`."""
+"""What pages call the passages added after the chosen ones, for each value of the key `filler`."""
 OF_CORPUS = 1000
-"""Number of corpus passages from which fillers are drawn for all queries."""
+"""Number of passages sampled from the corpus, from which random fillers are drawn for all queries."""
 
 
 class Judged(Bringing):
-    """Draws passages from two seeded permutations per query, one of relevant and one of non-relevant passages."""
+    """Base class that draws a query's passages from seeded permutations of its relevant and of its other passages."""
 
     needs_qrels: ClassVar[bool] = True
 
@@ -46,7 +46,7 @@ class Judged(Bringing):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that `ranking` and `passages` are set if, and only if, they are needed."""
+        """Check that the keys `ranking` and `passages` are set if, and only if, the key `filler` needs them."""
         for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
@@ -60,16 +60,16 @@ class Judged(Bringing):
 
     @abstractmethod
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Choose a query's passages among those with ``labels``, best rank first; empty if there are too few.
+        """Choose a query's passages from those with ``labels``, first rank first; empty if there aren't enough.
 
-        ``fillers``: the passages that follow; None if the key `filler` isn't set.
+        ``fillers``: the passages to add after the chosen ones; None if the key `filler` isn't set.
         """
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the drawn passages, which all have a text. A query with too few passages gets no row.
+        """Return the chosen passages, all of which have a text. A query without enough passages gets no row.
 
-        Permutations depend on (seed, qid). Scores decrease with the rank, so that contexts nest as k grows and
-        ``descending`` is the order of drawing.
+        Permutations depend only on seed and qid. Scores decrease with the rank, so a larger k extends the context, and
+        the ordering ``descending`` shows passages in the order in which they were chosen.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         fillers = self._fillers(task)
@@ -125,14 +125,14 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return an error that names the bounds on the labels."""
+        """Return the error for a run without results, which names the bounds on the labels."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")
 
 
 class TwoSided(Judged):
-    """Puts relevant passages among non-relevant ones."""
+    """Base class of retrievers that mix relevant passages with non-relevant ones."""
 
     min_label: int = Field(description="Lowest label that counts as relevant.")
     max_label: int = Field(0, description="Highest label that counts as non-relevant.")

@@ -16,7 +16,7 @@ from ragrelay.retrieval.frames import as_queries, as_run
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in the folder ``path`` with the definition's stemmer and stopwords."""
+    """Index ``collection`` in the folder ``path``, with stemmer and stopwords from ``definition``."""
     with _pisa_quiet():
         index = _index(path, definition["stemmer"], definition["stopwords"], threads)
         index.index(collection.passages())
@@ -25,8 +25,8 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 (with k1, b and depth from ``settings``) for ``queries`` (qid, query) and return qid, docno and score.
 
-    PISA writes block weights for each (k1, b) next to the index. A temporary folder of links keeps them out of the
-    shared index.
+    PISA writes block weights for each (k1, b) next to the index. To keep them out of the shared index, PISA searches a
+    temporary folder with links to the index's files.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
         for file in index.resolve().iterdir():

@@ -1,4 +1,4 @@
-"""Store processed texts under a hash of their inputs."""
+"""Store the texts that processors return, under a hash of the processors' inputs."""
 
 from pathlib import Path
 
@@ -9,23 +9,23 @@ from ragrelay.base.io.parquet_parts import PartStore
 KEY = ["given_hash"]
 SCHEMA = pl.Schema([("given_hash", pl.String()), ("docnos", pl.List(pl.String())), ("texts", pl.List(pl.String()))])
 SAME_AGAIN = "same_again"
-"""Metadata key of a part: `true` if a sample of its rows was the same when processed twice, else `false`."""
+"""Metadata key of a part (file): `true` if a sample of its rows was the same when processed twice, else `false`."""
 ORDER = "order"
-"""Metadata key of parts whose rows are in the processor's order. Older parts use the ranking's order."""
+"""Metadata key of parts that list passages in the processor's order. Older parts list them in the ranking's order."""
 
 
 class ProcessedStore(PartStore):
-    """One processor's texts, in the folder ``<cache_dir>/processed/<fingerprint>``.
+    """The texts returned by one processor, in the folder ``<cache_dir>/processed/<fingerprint>``.
 
-    Columns: given_hash (a hash of the query's text and the passages' docnos and texts), and docnos and texts of the
-    shown passages, in the processor's order.
+    Columns: given_hash (a hash of the query's text and the passages' docnos and texts), docnos and texts (of the
+    passages to show, in the processor's order).
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "processed" / fingerprint, SCHEMA, KEY)
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Like ``held``, but prefer parts with ORDER. Also return keys of rows from other parts with several texts."""
+        """Like ``held``, but prefer parts with ORDER. Also return those keys in other parts that have several texts."""
         parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)

@@ -1,4 +1,4 @@
-"""Process a retriever's contexts: the texts of the first k passages, for each k in the grid."""
+"""Run a processor on a retriever's contexts, which are the first k passages for each k in the grid."""
 
 import functools
 import itertools
@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 60.0
 SAMPLE = 20
-"""Number of results that a job computes twice, to check that they come out the same.
+"""Number of results that a job computes twice, to check that both are equal.
 
-A processor for which one in seven results differs goes unnoticed in 5% of jobs.
+If one in seven results of a processor differs, the check misses this in 5% of jobs.
 """
 
 Given = tuple[str, tuple[Passage, ...]]
@@ -44,13 +44,13 @@ def process_contexts(
 ) -> tuple[pl.DataFrame, dict[str, object]]:
     """Return ``contexts`` with a column ``shown`` (and ``places`` if the processor moved a passage), and a receipt.
 
-    ``queries``: qid, query. ``contexts``: PROCESSED_COLUMNS of the retriever whose passages are processed. ``place``:
-    the processor, for messages. Each context is processed separately, so its texts depend on k. Stored texts are
-    reused, unless the processor moves passages and the stored row lacks their order. New texts are stored about every
-    minute. The receipt has fingerprint; asked, cached and made (numbers of processor calls); seconds; and same_again
-    (whether a sample came out the same the second time; None if nothing was ever computed). Raises InputError if the
-    processor returns passages that it wasn't given, or values that aren't strings. Warns on the terminal if the sample
-    differed.
+    ``queries``: columns qid and query. ``contexts``: PROCESSED_COLUMNS for the retriever whose passages are processed.
+    ``place``: the processor's name in messages. Each context is processed separately, so texts depend on k. Stored
+    texts are reused, unless the processor reorders passages and the store lacks the order. New texts are stored about
+    every minute. The receipt has fingerprint; asked, cached and made (numbers of results needed, already stored, and
+    newly computed); seconds; and same_again (whether a sample gave the same results twice; None if nothing was ever
+    computed). Raises InputError if the processor returns passages that it wasn't given, or values that aren't strings.
+    Warns on the terminal if the sample's results differed.
     """
     processor = PROCESSOR_KINDS.of(definition)
     decisive = [definition["kind"], processor.decisive(Path(cache_dir)), *processor.outside_code().values()]
@@ -134,7 +134,7 @@ def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[
 
 
 def given_hash(given: Given) -> str:
-    """Return the key under which the result for a processor's input is stored."""
+    """Return the hash of a processor's input under which the result is stored."""
     query, passages = given
     return value_hash([query, [list(passage) for passage in passages]], digits=64)
 

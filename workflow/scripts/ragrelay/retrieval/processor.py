@@ -1,4 +1,4 @@
-"""Define the base class for processors, which change the texts of a query's passages before they enter a prompt."""
+"""Define the base class of processors, which change a query's passages before the passages enter a prompt."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,36 +19,36 @@ class Passage(NamedTuple):
 Process = Callable[[str, Sequence[Passage]], Sequence[tuple[str, str]]]
 """A started processor: it takes a query's text and its passages, best first, and returns docnos with new texts.
 
-Passages that it leaves out, or whose text is blank, aren't shown. Orderings apply to the order of its result.
+Passages that the processor omits, or whose new text is blank, aren't shown. Orderings start from the result's order.
 """
 
 
 class Processor(Kind):
     """Base class for processors, which change or reorder a ranking's first k passages before they enter a prompt.
 
-    A processor can't add passages, and the passages that it empties aren't replaced.
+    A processor can't add passages, and passages that it removes aren't replaced by others.
     """
 
     alone: ClassVar[bool] = False
-    """Whether it gets one passage at a time, so that each passage is only processed once for all k."""
+    """Whether the processor gets one passage at a time, so that each passage is processed only once for all k."""
     keeps_order: ClassVar[bool] = False
-    """Whether it always keeps the passages' order."""
+    """Whether the processor always keeps the passages' order."""
     threads: ClassVar[int] = 1
-    """Number of CPU threads for its job."""
+    """Number of CPU threads for the job that runs the processor."""
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Collect all that determines its texts besides the query and passages, such as keys, models and versions.
+        """Collect everything that determines the results besides query and passages, such as keys, models and versions.
 
         Args:
-            cache_dir: The cache, where model files' hashes are stored.
+            cache_dir: The cache folder, where hashes of model files are stored.
 
         Returns:
-            Plain values by name.
+            Plain (JSON-like) values by name.
         """
         raise NotImplementedError
 
     def start(self, threads: int) -> Process:
-        """Start the processor, which loads its model if it has one.
+        """Start the processor, loading its model if there is one.
 
         Args:
             threads: Number of CPU threads.

@@ -1,4 +1,4 @@
-"""Define the base class for retrievers, and find the other retrievers that a retriever depends on."""
+"""Define the base class of retrievers, and find all retrievers that a retriever depends on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,20 +22,21 @@ class RunTask:
     queries: pl.DataFrame
     """Columns qid and query."""
     qrels: pl.DataFrame
-    """Columns qid, docno and label, if the kind needs judgements."""
+    """The judgements, with columns qid, docno and label; only filled if the kind needs judgements."""
     collection: Collection
     index: Path | None = None
-    """The index's folder, if the kind has an index."""
+    """The folder with the index, if retrievers of this kind have one."""
     runs: Sequence[pl.DataFrame] = ()
-    """Ranked runs (qid, docno, rank, score) of its stages, or imported runs, cut at the retriever's depth."""
+    """Ranked runs (qid, docno, rank, score) of the retrievers that this one builds on, or imported runs, cut at its
+    depth."""
     threads: int = 1
     """Number of CPU threads."""
     answers: Sequence[tuple[Path, dict[str, Any]]] = ()
-    """The answer files that it reads, each with the values in its name."""
+    """The answer files that the retriever reads, each with the values in the file's name."""
     name: str = ""
     """The retriever's name."""
     brought: Sequence[BroughtPassage] = ()
-    """Passages that the dataset's collection lacks. Here, ``collection`` includes their texts."""
+    """Passages from users' files that the dataset's collection lacks. Their texts have been added to ``collection``."""
 
     @property
     def index_folder(self) -> Path:
@@ -50,14 +51,14 @@ class RunTask:
 
 
 class Retriever(Kind):
-    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, it cuts the run."""
+    """Base class for retrievers, which rank passages for each query. Runs are cut at the key ``depth``, if any."""
 
     needs_qrels: ClassVar[bool] = False
     """Whether the run depends on judgements."""
     threads: ClassVar[int] = 1
-    """Number of CPU threads for the job that produces its run.
+    """Number of CPU threads for the job that produces the retriever's run.
 
-    On two cores, a job with two threads has to wait while engines start, and they then can't answer its prompts."""
+    With more, on two cores, the job would have to wait for engines, and engines couldn't start on its prompts early."""
     searches_every_query: ClassVar[bool] = True
     """Whether the kind searches for every query, so that a query without results is a failed search."""
 
@@ -68,15 +69,15 @@ class Retriever(Kind):
             task: The queries, collection and other data.
 
         Returns:
-            Columns qid, docno and score, with rows in any order. Higher scores rank first.
+            Columns qid, docno and score, with rows in no particular order. Passages are ranked by decreasing score.
         """
         raise NotImplementedError
 
     def stages(self) -> list[tuple[str, str]]:
-        """List the retrievers whose runs this one uses.
+        """List the retrievers whose runs this retriever uses.
 
         Returns:
-            Pairs of the key that names a retriever and that retriever's name; none by default.
+            Pairs of a key in this retriever's entry and the name of the retriever that the key gives; none by default.
         """
         return []
 
@@ -87,18 +88,18 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Their paths; none by default.
+            The files' paths; none by default.
         """
         return []
 
     def brought(self, dataset: str) -> list[str]:
-        """List the user's files with passages that may be in the run although the collection lacks them.
+        """List the user's files with passages that aren't in the collection but may be in the run.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Their paths; none by default.
+            The files' paths; none by default.
         """
         return []
 
@@ -122,7 +123,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in its name; none by default.
+            Each path with the values in the file's name; none by default.
         """
         return []
 
@@ -130,7 +131,8 @@ class Retriever(Kind):
         """Return the keys that determine the retriever's index.
 
         Returns:
-            The keys' values, plus the engine's name under ``index``; None if the retriever has no index.
+            The keys and their values, plus the search engine's name under ``index``; None if the retriever has no
+            index.
         """
         return None
 
@@ -159,7 +161,7 @@ class Retriever(Kind):
         raise NotImplementedError
 
     def processing(self) -> dict[str, object] | None:
-        """Return the processor that changes the passages of the retriever's stage.
+        """Return the processor that changes the passages of the retriever that this one builds on.
 
         Returns:
             The processor's definition; None if there is none.
@@ -167,10 +169,10 @@ class Retriever(Kind):
         return None
 
     def dose(self) -> tuple[int, str] | None:
-        """Describe contexts if they have a fixed number of relevant passages by design.
+        """Return the number of relevant passages in each context, if it is fixed by design.
 
         Returns:
-            The number of relevant passages and a name for the others; None if the number varies.
+            The number of relevant passages and a name for the other passages; None if the number varies.
         """
         return None
 
@@ -178,7 +180,7 @@ class Retriever(Kind):
         """Check whether the retriever runs on Terrier, whose jars PyTerrier downloads.
 
         Returns:
-            Whether it does; False by default.
+            Whether the retriever uses Terrier; False by default.
         """
         return False
 
@@ -197,7 +199,7 @@ class Retriever(Kind):
         """Create the error for a run without results.
 
         Args:
-            place: The kind, which the message begins with.
+            place: The beginning of the message, which names the retriever's kind.
             runs: The run files that the retriever read.
 
         Returns:
@@ -207,7 +209,7 @@ class Retriever(Kind):
 
 
 class Bringing(Retriever):
-    """A retriever whose run may contain passages that the collection lacks."""
+    """Base class of retrievers whose runs may contain passages that the collection lacks, from a user's file."""
 
     passages: DatasetFile | None = Field(
         None,
@@ -217,7 +219,7 @@ class Bringing(Retriever):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """If the key is set, check that every dataset in the grid has a file."""
+        """If the key `passages` is set, check that every dataset in the grid has a file."""
         super().check(place, study)
         for dataset in study.grid.datasets:
             for path in self.brought(dataset):
@@ -225,7 +227,7 @@ class Bringing(Retriever):
                     raise InputError(place + ".passages'", f"no file {study.folder / path}", "a JSON Lines file")
 
     def brought(self, dataset: str) -> list[str]:
-        """If the key is set, return the dataset's file."""
+        """If the key `passages` is set, return the dataset's file."""
         return [] if self.passages is None else [file_of(self.passages, dataset)]
 
 

@@ -1,8 +1,7 @@
-"""Check imported run files and measures before any engine starts; each version of a file is checked once per dataset.
+"""Check imported run files and measures before any engine starts, once per dataset and version of a file.
 
-The job that prepares a dataset checks them. Files that are added or changed later, and measures added later, are
-checked at the next start. No job's inputs depend on the set of run files, so adding or removing one reruns no other
-retriever.
+Files and measures are checked by the job that prepares a dataset or, if they are added or changed later, when the study
+starts next. No job's inputs depend on the set of run files, so adding or removing one reruns no other retriever.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +22,10 @@ from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.trec import check_run
 
 VERSION = 2
-"""Increase this when a check becomes stricter, so that files are checked again."""
+"""Increase this number when a check becomes stricter, so that all files are rechecked."""
 Run = Mapping[str, Any]
-"""An imported run: the ``path`` of its file, its retriever's ``name`` and ``definition``, and its files of ``passages``
-that the collection lacks."""
+"""An imported run: the run file's ``path``, the retriever's ``name`` and ``definition``, and the files (``passages``)
+with passages that the collection lacks."""
 
 
 def check_joined(
@@ -38,7 +37,8 @@ def check_joined(
 ) -> None:
     """Check those run files and measures of a prepared ``dataset`` (a definition) that haven't been checked yet.
 
-    ``opened``: another way to open its collection. Raises the errors of check_runs and check_measures.
+    ``opened``: a function that opens the collection, if not open_collection. Raises the errors of check_runs and
+    check_measures.
     """
     marks = [_run_mark(run, dataset, cache_dir) for run in runs]
     if limits := highest_labels(measures):
@@ -58,7 +58,7 @@ def check_runs(
     collection: Collection,
     cache_dir: str | Path,
 ) -> None:
-    """Check the files in ``runs`` against a dataset's judged ``queries`` (qid) and its ``collection``, each once.
+    """Check each file in ``runs`` once against a dataset's judged ``queries`` (qid) and ``collection``.
 
     Raises InputError for the first unusable file (see check_run).
     """
@@ -75,7 +75,7 @@ def check_measures(
 ) -> None:
     """Check, once, that the providers of ``measures`` accept the labels in a dataset's ``qrels`` (label).
 
-    Raises InputError for the first one that doesn't.
+    Raises InputError for the first measure whose provider doesn't.
     """
     limits = highest_labels(measures)
     mark = _measures_mark(limits, dataset, cache_dir)

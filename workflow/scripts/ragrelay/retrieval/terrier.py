@@ -1,7 +1,7 @@
 """Index and search with BM25 and query expansion using Terrier, through PyTerrier (Macdonald et al., CIKM 2021).
 
-Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PYTERRIER_HOME, ``~/.pyterrier`` by
-default). Their versions are pinned here, because PyTerrier would otherwise ask Maven Central at each start.
+Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to the folder PYTERRIER_HOME (by default
+``~/.pyterrier``). The jars' versions are pinned here; otherwise, PyTerrier would query Maven Central at each start.
 """
 
 import functools
@@ -20,10 +20,10 @@ LONGEST_DOCNO = 64  # bytes, because Terrier's docno table has rows of fixed len
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in the folder ``path`` with the definition's stemmer and stopwords, in corpus order.
+    """Index ``collection`` in the folder ``path``, in corpus order, with stemmer and stopwords from ``definition``.
 
-    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because threads would shuffle the
-    corpus.
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because with threads, passages would
+    be indexed in varying order.
     """
     pt = started()
     indexer = pt.terrier.TerrierIndex(path).indexer(
@@ -33,7 +33,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25, optionally with expansion, for ``queries`` (qid, query) on ``index``, and return qid, docno and score.
+    """Run BM25, optionally with query expansion, for ``queries`` (qid, query); return qid, docno and score.
 
     Punctuation is removed from queries, because Terrier's query language has operators. A query without words gets no
     row. ``threads`` is unused, because PyTerrier calls its own threading experimental.
@@ -48,7 +48,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens in ``text``, which (in passages and queries alike) are runs of ASCII letters and digits."""
+    """Return the tokens in ``text`` (a passage or a query), which are runs of ASCII letters and digits."""
     tokens: list[str] = list(_tokeniser().getTokens(text))
     return tokens
 

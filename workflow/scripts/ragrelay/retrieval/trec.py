@@ -25,9 +25,9 @@ GREATEST = 3.4028235e38
 log = logging.getLogger(__name__)
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 ASKED = "the retriever's key ranked_by says whether ranks or scores are meant"
-"""The warning for files whose ranks and scores disagree."""
+"""The warning for run files in which ranks and scores disagree."""
 STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
-"""Keys that name other retrievers, each with its name in ir_metadata's schema."""
+"""Keys that name other retrievers. Each maps to the corresponding method in ir_metadata's schema."""
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
@@ -70,10 +70,11 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 def check_run(
     path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, object], name: str
 ) -> None:
-    """Read a run file the way the retriever ``name`` does, and check that the file belongs to this dataset.
+    """Read a run file as the retriever ``name`` does, and check that the file matches the queries and the collection.
 
-    In addition, raises InputError if qids and docnos are swapped, if there are no results for any of ``queries``, or if
-    no docno has a text in ``collection``. Logs count_doubts' counts; those with a warning also go to the terminal.
+    Raises the errors of reading, and InputError if qids and docnos are swapped, if there are no results for any of
+    ``queries``, or if no docno has a text in ``collection``. Logs the counts from count_doubts; those with a warning
+    are also shown on the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -96,11 +97,11 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Count (what, count, optional warning) what looks doubtful in a usable run file, as read by read_ranks.
+    """Return counts (what, count, optional warning) of doubtful lines and queries in a run file read by read_ranks.
 
-    Counts lines for queries that aren't in ``queries`` (qid), and queries whose ranks differ although all scores are
-    equal, or in which a score rises with the rank. Queries are counted, with a warning, unless the retriever's
-    ``definition`` says what its results are sorted by.
+    Counts lines for queries that aren't in ``queries`` (qid), and queries in which ranks differ although all scores are
+    equal, or in which scores rise with the rank. Queries are only counted, with a warning, if the retriever's
+    ``definition`` doesn't say whether to sort by rank or score.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -122,8 +123,8 @@ def count_ties(
     """Count the ``queries`` (qid) in which ties change which passages are in the top k, for any k in ``ks``.
 
     The top k by score is compared with the top k by rank. ``run``: as read by read_ranks. ``meant``: the value of
-    ranked_by; with ranks or scores, nothing is counted. Only queries are considered whose ranks are distinct whole
-    numbers and whose scores neither rise with the rank nor are all equal.
+    `ranked_by`; if it is ranks or scores, nothing is counted. A query is only considered if its ranks are distinct
+    whole numbers and its scores aren't all equal and never rise with the rank.
     """
     if meant in ("ranks", "scores"):
         return []
@@ -156,7 +157,7 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
 
     ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores, rises and falls; queries with
     a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and results are
-    in line order.
+    taken in line order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
     several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()
@@ -180,8 +181,9 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
 def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
     """Raise InputError if the scores in ``run`` (qid, given, score) rise with the rank in most queries.
 
-    That is the case in a query if the score rises from one rank to the next more often than it falls. Among queries
-    without usable ranks, more than nine in ten must rise from line to line, because lines may be in any order.
+    In a query, scores count as rising if they rise from one rank to the next more often than they fall. For queries
+    without usable ranks, lines are compared instead, and more than nine in ten queries must rise, because lines may be
+    in any order.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
     for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
@@ -192,7 +194,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if docnos or scores number the results in most queries of ``run``, as only ranks should."""
+    """Raise InputError if, in most queries of ``run``, docnos or scores number the results as only ranks should."""
     numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
     counted = numbers.group_by("qid").agg(
         pl.len(), docno=_counts("number"), score=_counts("score"),
@@ -209,7 +211,7 @@ def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
-    """Raise InputError if the docnos in ``run`` are qids in ``queries`` more often than its qids are."""
+    """Raise InputError if docnos in ``run`` are qids in ``queries`` more often than the qids in ``run`` are."""
     (of_qids, in_qids), (of_docnos, in_docnos) = (
         (run[column].is_in(queries["qid"].implode()).sum() / max(run.height, 1),
          run.with_columns(rank=rank_number()).group_by(column).agg(of=_counts("rank"))["of"].sum())
@@ -263,7 +265,7 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
 ) -> dict[str, object]:
-    """Describe the method and data behind the run of the retriever ``name`` on ``dataset``, which ``source`` defines.
+    """Describe the method and data of the run of the retriever ``name`` on ``dataset`` (defined by ``source``).
 
     ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
     retriever itself last. Runs produced without human input are ``automatic``; for imported runs and runs based on

@@ -23,7 +23,7 @@ class Catalogue(Protocol):
     """The part of a study that downloads depend on."""
 
     def selected(self) -> dict[str, Any]:
-        """Return the definitions that the grid uses, by section and name."""
+        """Return the catalogue entries that the study uses, by section and name."""
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
@@ -54,9 +54,10 @@ def _name(readable: str, *decisive: object) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """Return the distinct hub files that the grid needs: name (hub id), revision (or null), part and place (key).
+    """Return the distinct hub downloads that the grid needs: name (hub id), revision (or null), part and place (key).
 
-    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere aren't downloaded.
+    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models that run on servers aren't
+    downloaded.
     """
     files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
@@ -71,7 +72,7 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
-    """Return the ids of those of the grid's datasets that ir_datasets downloads."""
+    """Return the ir_datasets ids of the grid's datasets that come from ir_datasets."""
     ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
     return [dataset_id for dataset_id in ids if dataset_id]
 

@@ -1,1 +1,1 @@
-"""What all jobs share: logs, one-line errors and code digests."""
+"""Provide what all jobs use: logs, one-line errors and code digests."""

@@ -43,7 +43,7 @@ class Submissions:
 
 
 def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
-    """Return a table for the terminal with one line per class, including SLURM's answer if there are ``answers``."""
+    """Return a table for the terminal with one line per item in ``classes``, including SLURM's ``answers``, if any."""
     rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
@@ -52,7 +52,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """Return the placeholders from profiles/slurm that the profile still contains, by key in PLACEHOLDERS."""
+    """Return the placeholders from profiles/slurm that the jobs' requests still contain, by key in PLACEHOLDERS."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -84,7 +84,7 @@ def _ask(group: Submissions) -> tuple[bool, str]:
 
 
 def has_accounting() -> bool:
-    """Return whether sacct works. If it doesn't, the executor's efficiency report ends a run with an error."""
+    """Return whether the command sacct works. Without it, the efficiency report of Snakemake's executor fails."""
     try:
         return subprocess.run(["sacct", "--noheader", "--starttime=now"], capture_output=True).returncode == 0
     except OSError:
@@ -92,7 +92,7 @@ def has_accounting() -> bool:
 
 
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
-    """Return the table with SLURM's answers, and the number of classes that SLURM would reject."""
+    """Return the submission table with SLURM's answers, and the number of ``classes`` that SLURM would reject."""
     answers = [_ask(group) for group in classes]
     table = submission_table(classes, [message for _, message in answers])
     return table, sum(not accepted for accepted, _ in answers)

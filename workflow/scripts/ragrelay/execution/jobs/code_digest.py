@@ -57,7 +57,7 @@ ANSWERING = (
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}
 """Functions in COLUMNS that declare a column, each with its description's position among the arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
-"""Where decorators come from that change a definition and have no other effect."""
+"""Modules and names of decorators that change a definition and have no other effect."""
 
 COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
 NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
@@ -164,7 +164,7 @@ class Code:
         return nodes
 
     def has_code(self, node: Node) -> bool:
-        """Return whether a node has code of its own, rather than only other nodes' code."""
+        """Return whether a node has its own code, rather than only referring to other nodes."""
         part = self._module(node.module).parts.get(node.name)
         return bool(part and part.hash)
 

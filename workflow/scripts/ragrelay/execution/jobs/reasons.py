@@ -10,7 +10,7 @@ DIGEST = re.compile(r"['\"]?[0-9a-f]{16,64}['\"]?")
 FILES = re.compile(
     r"((?:Missing output|Incomplete output|Updated input|Input) files[^:;]*: (?:[^,;]+, ){2}[^,;]+), ([^;]+)"
 )
-"""A list of more than three files."""
+"""Matches a list of more than three files in a reason."""
 
 
 def shortened_reason(reason: str) -> str:

@@ -30,7 +30,7 @@ NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its r
 PR_SET_PDEATHSIG = 1
 COLLECTED_AT = 10_000
 """Number of new objects after which Python collects garbage. With the default of 700, importing vLLM or transformers
-spends a fifth of its time on that."""
+spends a fifth of the time on garbage collection."""
 
 
 class _Stopped(BaseException):
@@ -55,7 +55,8 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
 
     Args:
         path: The log file.
-        inputs: The job's input files. If one is damaged, or changes before the job ends, the line names it.
+        inputs: The job's input files. If a file is damaged, or changes before the job ends, the error line names the
+            file.
         hub: Whether to allow access to the model hub.
         job: The job's name, for progress lines.
 
@@ -134,7 +135,7 @@ def _hub_access_off() -> None:
 
 
 def collect_input_errors(folder: str | Path, since: float) -> str:
-    """Return a heading and a line per InputError that ended a job, from logs in ``folder`` newer than ``since``.
+    """Return a heading and one line per InputError that ended a job, from logs in ``folder`` newer than ``since``.
 
     If there are none, the result is empty.
     """

@@ -88,7 +88,7 @@ SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
     "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "c37afaca105759f8 321a1548968849fc",
 }
-"""The same, for functions that decide when Snakemake looks for jobs to start."""
+"""Like DECIDING, for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
 FOLLOWED = {
     "view_answers.py": "generate_answers.py",
@@ -98,7 +98,7 @@ FOLLOWED = {
 """Scripts of jobs that read a store, each with the script of the jobs that fill it and produce its receipts."""
 CHANGED = "sha256:" + "0" * 64
 COUNT = "ragrelay_count"
-"""Flags the job input that counts the job's missing keys (generation.missing_work)."""
+"""The flag of a job input that contains the job's number of missing keys (generation.missing_work)."""
 SIZES = ("mem_mb", "disk_mb")
 """Resources that Snakemake requires a value for."""
 _INTERRUPTS: list[int] = []
@@ -240,7 +240,7 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 def count_file(path: str) -> Any:
     """Mark ``path``, the count of a job's missing keys, as an input that never triggers the job.
 
-    It isn't part of the recorded inputs, so switching to a profile that needs no count doesn't trigger anything either.
+    Snakemake doesn't record this input, so switching to a profile without counts doesn't trigger jobs either.
     """
     return flag(ancient(path), COUNT)
 
@@ -384,7 +384,7 @@ def changed_source_files() -> list[str]:
 
 
 def finished_files(workflow: Workflow) -> list[str]:
-    """Return the outputs that this run's targets need and that exist."""
+    """Return the existing files among the outputs that this run's targets need."""
     made = {str(file) for job in workflow.dag.jobs for file in job.output}
     return sorted(path for path in made if Path(path).is_file())
 

@@ -11,8 +11,8 @@ KEPT = ("plan.csv", "plan.json", "report/pages.js")
 def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] = KEPT) -> Iterator[Path]:
     """Yield the files in ``folder`` that match none of ``patterns``, sorted.
 
-    ``kept``: files and folders in it that are never stale. ``patterns``: regular expressions for the rules' outputs,
-    with the configuration's names for wildcards. A file in an output folder belongs to the folder's rule.
+    ``kept``: files and folders in ``folder`` that are never stale. ``patterns``: regular expressions for the rules'
+    outputs, with the configuration's names for wildcards. A file in an output folder belongs to the folder's rule.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

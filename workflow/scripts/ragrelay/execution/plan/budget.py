@@ -123,7 +123,7 @@ def missing_by_plan(
 ) -> tuple[dict[str, int], str]:
     """Return the numbers of missing keys that the plan counted, by the jobs' count files, and the plan's time.
 
-    Both are empty if there is no plan or if it is outdated. The arguments are those of check_budget.
+    Both are empty if there is no plan or if the plan is outdated. The arguments are those of check_budget.
     """
     try:
         plan = json.loads(receipt.read_text(encoding="utf-8"))

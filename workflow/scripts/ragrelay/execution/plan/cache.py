@@ -29,7 +29,7 @@ STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ProcessedStore | Score
     "scores": ScoreStore,
 }
 RECENT = 24 * 60 * 60.0
-"""Nothing is removed within this many seconds after its last change, whether needed or not."""
+"""Entries changed within this many seconds aren't removed, whether needed or not."""
 KINDS = (*STORES, "references", "indexes", "models", "hashes")
 SMALL = 1 << 20
 """Maximum size of a receipt in bytes. Larger JSON files aren't read."""
@@ -47,9 +47,9 @@ class Needed:
     study: str
     """The name of the study and its folder."""
     names: Collection[str]
-    """The hashes in its stores' names."""
+    """The hashes in the names of the study's stores."""
     receipts: Collection[str]
-    """The result files that name its indexes and embeddings."""
+    """The result files that name the study's indexes and embeddings."""
 
 
 def show_cache(cache_dir: Path, results: Path) -> str:

@@ -63,9 +63,9 @@ class PlanAsker:
 class PlannedAnswers:
     """The stored answers from generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
 
-    Used like FileAnswers, but ``keys`` already has the texts. Placeholders consist of one sentence with the mean length
-    of the stored answers. They only are equal for the same prompt and seed, because equal or empty answers need fewer
-    requests. Stored answers that are null get no row.
+    This class is used like FileAnswers, but ``keys`` already has the texts. A placeholder is one sentence of the stored
+    answers' mean length. Placeholders only are equal for the same prompt and seed, because equal or empty answers need
+    fewer requests. Stored answers that are null get no row.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ LIKELIHOOD_BYTES = 60
 
 @dataclass(frozen=True)
 class Price:
-    """What requests for one store cost. ``speed`` is None if unknown; ``basis`` says where it comes from."""
+    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` says how the speed was determined."""
 
     speed: Speed | None
     basis: str
@@ -39,7 +39,7 @@ class Price:
 
 
 class GeneratorPlan:
-    """A generator with its stores and pace, each of which is only read once."""
+    """A generator with its stores, and with its measured answer length and speed. Each is only read once."""
 
     def __init__(
         self, generator: GeneratorEntry, fingerprint: str, template: Template, cache_dir: str | Path, threads: int

@@ -57,7 +57,7 @@ class Previewed:
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer. ``references``: the arguments for References."""
+    """A scorer to preview. ``references``: the arguments for References."""
 
     name: str
     definition: Mapping[str, Any]
@@ -98,7 +98,7 @@ class ScorerPreview(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The current state of a dataset and generator.
+    """The preview for a dataset and generator.
 
     ``answered``: the number of queries whose answers are complete, for each retriever and zero-shot; None if there are
     no prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries whose answers are

@@ -26,11 +26,11 @@ class AutoShards:
     dataset: str
     generator: str
     shards: int
-    """The current number."""
+    """The current number of shards."""
     planned: bool
-    """Whether an earlier plan chose it."""
+    """Whether an earlier plan chose the current number."""
     begun: bool
-    """Whether any job has already finished with this number."""
+    """Whether any job has already finished with the current number."""
 
 
 def plan_generation(

@@ -42,17 +42,17 @@ class Job:
     dataset: str
     generator: str
     retriever: str = ""
-    """Empty if one job covers all retrievers."""
+    """The retriever; empty if one job covers all retrievers."""
     shards: int = 1
-    """Number of jobs, if they generate answers."""
+    """Number of jobs in this line, if the jobs generate answers."""
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
-    """The plan's inputs by name, if the jobs generate answers."""
+    """The plan's input files by name, if the jobs generate answers."""
     prompts: str = "prompts"
-    """Which of ``files`` are the prompts that they answer."""
+    """The name, in ``files``, of the prompts that the jobs answer."""
     of_cells: bool = True
-    """Whether their answers belong to the grid's cells, unlike answers to single passages, for example."""
+    """Whether the jobs' answers belong to the grid's cells, unlike answers to single passages, for example."""
     wildcards: Mapping[str, str] = field(default_factory=dict)
-    """Additional wildcards in these prompts' paths."""
+    """Additional wildcards in the paths of ``prompts``, with their values."""
     real: str = ""
     """If ``prompts`` are estimates, the path pattern of the real prompts, with the wildcard ``{retriever}``."""
     leaves_out: bool = False

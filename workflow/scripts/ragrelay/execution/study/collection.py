@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragrelay.execution.study.study import StudyOfRules
 
 NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
-"""A dataset's keys that only concern its jobs and its rankings."""
+"""A dataset's keys that only affect how its jobs and rankings are set up."""
 
 
 class CollectionStage:
@@ -72,11 +72,11 @@ class CollectionStage:
 
     @functools.cached_property
     def qrels_measures(self) -> list[str]:
-        """The grid's other measures, which need only qrels."""
+        """The grid's measures that need only qrels, not subtopics."""
         return [name for name in self.study.grid.measures if name not in self.subtopic_measures]
 
     def subtopics(self, dataset: str) -> bool | str | None:
-        """Return the value of a dataset's key `subtopics`; None or false if it has none."""
+        """Return the value of a dataset's key `subtopics`; None or false if the dataset has no subtopics."""
         return self.source(dataset).subtopics
 
     def subtopic_files(self, dataset: str) -> list[str]:
@@ -110,7 +110,7 @@ class CollectionStage:
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
         """Return the files and grades of a job's dataset that are checked before any engine starts.
 
-        The job's outputs don't depend on them. Taking ``output`` keeps params that are derived from them from
+        The job's outputs don't depend on these files and grades. Taking ``output`` keeps params derived from them from
         triggering jobs.
         """
         study, dataset = self.study, wildcards.dataset

@@ -123,7 +123,7 @@ tables = {name: table.file for name, table in RESULT_TABLES.items()}
 analysis_table = StudyFile(f"{ANALYSIS}/{{table}}.csv", "analyse_transmission", "a table of the analysis")
 """The path pattern for the tables of a dataset, scorer and generator."""
 measures, utility = tables["retrieval"], tables["per_query"]
-"""These tables have one row per query; the table `utility` has the means."""
+"""Tables with one row per query. The table `utility` has the means."""
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (

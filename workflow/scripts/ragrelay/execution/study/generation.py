@@ -70,7 +70,7 @@ class GenerationStage:
         return devices
 
     def gpus(self, generator: str) -> int:
-        """Return the number of GPUs for a job that runs a generator's engine; 0 if the model is served elsewhere."""
+        """Return the number of GPUs for a job that runs a generator's engine; 0 if the model runs on a server."""
         return self.kind(generator).gpus()
 
     @functools.cached_property

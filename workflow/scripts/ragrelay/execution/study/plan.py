@@ -57,7 +57,7 @@ class Plan:
 
     @functools.cached_property
     def fetched(self) -> list[StudyFile]:
-        """The download receipts of these generators."""
+        """The download receipts of the plan's generators."""
         return [path for name in self.generators for path in self.study.downloads.receipts("generators", name)]
 
     @functools.cached_property

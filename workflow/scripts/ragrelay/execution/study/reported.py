@@ -115,7 +115,7 @@ class Reported:
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
     def sections_with(self, tables: Iterable[str]) -> list[SectionKey]:
-        """Return the sections that have all these tables. Some tables only exist for judge checks or panels."""
+        """Return the sections that have all ``tables``. Some tables only exist for judge checks or panels."""
         scoring, wanted = self.study.scoring, set(tables)
         of_some = {"analyse_judge_checks": scoring.checked, "compare_judges": scoring.panels}
         having = [scorers for rule, scorers in of_some.items() if wanted & set(files.made_by(rule))]
@@ -157,7 +157,7 @@ class Reported:
 
     @functools.cached_property
     def pooled(self) -> dict[str, StudyFile]:
-        """The tables for the entire study, if it is `several`."""
+        """The tables that pool results over the entire study, if `several` is true."""
         return files.made_by("pool_samples") if self.several else {}
 
     @functools.cached_property
@@ -181,7 +181,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
-        """The annexes' counts: stage, pattern and files, by name."""
+        """The annexes' counts of left-out data, by name: stage, path pattern and files."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property

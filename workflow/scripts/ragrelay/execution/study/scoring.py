@@ -51,12 +51,12 @@ class ScoringStage:
 
     @functools.cached_property
     def judges(self) -> dict[str, JudgeScorer]:
-        """Those of the scorers whose scores come from a judge."""
+        """The scorers whose scores come from a judge, by name."""
         return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, JudgeScorer)}
 
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:
-        """The generator that is the judge, for each of these scorers."""
+        """The generator that acts as judge, for each scorer in ``judges``."""
         return {name: scorer.generator for name, scorer in self.judges.items()}
 
     @functools.cached_property
@@ -76,7 +76,7 @@ class ScoringStage:
 
     @functools.cached_property
     def computed(self) -> list[str]:
-        """The scorers that compute their scores."""
+        """The scorers that compute scores themselves, unlike judges, panels and scores from files."""
         apart = (self.judges, self.filed, self.panels)
         return [name for name in self.scorers if not any(name in group for group in apart)]
 

@@ -1,4 +1,4 @@
-"""Request each answer's log-probability after its own prompt and after the zero-shot prompt."""
+"""Request each answer's log-probability, once after the answer's own prompt and once after the zero-shot prompt."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
 class AnswerScores:
-    """Answers to score. ``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with both of their prompts.
+    """Answers to score. ``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages), each with both prompts.
 
     ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Empty answers, answers to prompts that were
-    truncated to fit the window, and answers that don't fit in the window after their prompt are left out: they have no
-    context use.
+    truncated to fit the window, and answers that don't fit in the window after their prompt are left out, because their
+    context use isn't defined.
     """
 
     def __init__(

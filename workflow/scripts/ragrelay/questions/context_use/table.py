@@ -1,4 +1,4 @@
-"""Compute context use: how much more likely the context makes an answer, and how much it changes the answer's text."""
+"""Compute context use (how much likelier the context makes an answer) and how much the context changes the text."""
 
 import polars as pl
 
@@ -27,10 +27,11 @@ def use_table(
     """Return one row (SCHEMA) for each row in ``answers`` (KEYS, answer), in the same order.
 
     ``rows`` come from AnswerScores; ``zeroshot`` (qid, seed, answer) has the zero-shot answers. The answer's
-    log-probabilities, in nats, are teacher-forced after the prompts with and without context. context_use is their
-    difference per token, which is the pointwise mutual information of answer and context given the query; above 0, the
-    context made the answer more likely. text_change is 1 - F1 between the words in the answer and in the zero-shot
-    answer with the same seed. Values are null if there is no log-probability or no answer.
+    log-probabilities after the prompts with and without context, in nats, are teacher-forced. context_use is the
+    difference of these log-probabilities per token, which is the pointwise mutual information of answer and context
+    given the query; above 0, the context made the answer more likely. text_change is 1 - F1 between the words in the
+    answer and in the zero-shot answer with the same seed. A value is null if the log-probability or answer that it
+    needs is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

@@ -1,1 +1,1 @@
-"""Have a generator judge answers: ask questions about each answer and compute scores from its probabilities."""
+"""Have a generator judge answers: ask it about each answer, and compute scores from its word probabilities."""

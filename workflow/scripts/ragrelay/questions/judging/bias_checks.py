@@ -1,4 +1,4 @@
-"""Check answer judges for bias: ask about a sample again, with a change that shouldn't affect the score."""
+"""Check judges of answers for bias: repeat a sample of questions with a change that shouldn't affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.near_copies import PassageTexts
 
 CHANGED_BY_PADDING = ("answer", "sentence")
-"""Placeholders for the judged text."""
+"""Template placeholders for the judged text, which a padded template extends."""
 CHECKED_COLUMNS = {
     "check": text(ABOUT),
     "retriever": CONTEXT_COLUMNS["retriever"],
@@ -38,7 +38,7 @@ ANSWER_KEY = ["retriever", *COLUMNS]
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Return the score table's columns, given the columns of the questions ``asked``."""
+    """Return the columns of the table of check scores, given the columns of the questions (``asked``)."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 
@@ -46,14 +46,14 @@ SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
 
 
 class ReversedTemplate(JudgeTemplate):
-    """A template that puts references or passages in reverse order."""
+    """A judge's template that puts references or passages in reverse order."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render({name: text if isinstance(text, str) else text[::-1] for name, text in texts.items()})
 
 
 class PaddedTemplate(JudgeTemplate):
-    """A template that appends PADDING to the judged text."""
+    """A judge's template that appends PADDING to the judged text."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render(
@@ -62,15 +62,15 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """Return the template for each check. SWAPPED is only possible if the template has a swapped question."""
+    """Return the changed template for each check. SWAPPED is only included if ``template`` has a swapped question."""
     templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
     return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
 
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
-    """Sample at most ``size`` rows from ``keys``, sorted by ``names`` (qid and others), the same for every judge.
+    """Sample at most ``size`` rows from ``keys``, the same for every judge, sorted by the columns ``names`` (qid, …).
 
-    One row is drawn for each query, then a second one, and so on, in the order of the hashes of ``names``.
+    One row is drawn for each query, then a second one, and so on, in the order of a hash of the columns ``names``.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -82,8 +82,8 @@ def checked(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the unchanged questions about ``answers`` and those for each check (SCHEMA), and the changed PROMPTS.
 
-    References are those at the lowest grade. Each check includes only the answers whose questions it changes. LENGTH
-    doesn't change any and includes all answers.
+    Questions use the references at the lowest grade. A check only includes answers whose questions it changes; LENGTH
+    includes all answers, because it changes no question.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

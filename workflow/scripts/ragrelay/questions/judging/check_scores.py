@@ -1,4 +1,4 @@
-"""Compute the scores from a judge's original and changed questions, for bias checks."""
+"""Compute scores from a judge's replies to original and changed questions, to check the judge for bias."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Check a study's configuration for scorers that ask generators."""
+"""Check the configuration of scorers whose scores come from judges."""
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
@@ -13,7 +13,7 @@ from ragrelay.scoring.scorers.nuggets import Nuggets
 
 
 def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
-    """Raise InputError if one of the scorer's generators can't be used with its template. ``place``: see Kind.check."""
+    """Raise InputError if one of the scorer's judges can't be used with the template. ``place``: see Kind.check."""
 
     def template() -> Template:
         path = study.template_path(scorer.prompt, "judge_prompts")

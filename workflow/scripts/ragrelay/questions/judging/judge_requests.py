@@ -36,7 +36,7 @@ SCHEMA = schema_of(ASKED_COLUMNS)
 PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 QUERIES_AT_ONCE = 500
 EXAMPLES, MOST_SHOWN = 5, 30
-"""How many unread brackets to show as examples, and how many characters of each."""
+"""How many brackets that aren't citations to show as examples, and how many characters of each."""
 
 Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 """For each (ordering, k), the docnos in each query's context, in prompt order."""
@@ -44,7 +44,7 @@ Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Judging:
-    """A judge's inputs besides the answers. All jobs for a dataset and scorer share them.
+    """A judge's inputs besides the answers, shared by all jobs for a dataset and scorer.
 
     ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for scorers that don't need
     them. ``own``: the scorer's own texts by qid, such as nuggets. ``grades``: the lowest label in each reference set,
@@ -82,7 +82,7 @@ def judging(
     grades: Mapping[str, int],
     near_copy: float | None,
 ) -> Judging:
-    """Read a Judging from its files. ``references`` has a file if references are judged passages, otherwise none."""
+    """Read a judge's inputs from files. ``references`` has a file only if references are judged passages."""
     references_of: Mapping[str, QueryReferences] | None = None
     if scorer.references == "judged":
         references_of = read_references(references[0])

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 KEY = [*COLUMNS, "references"]
 MOST_UNREAD = 0.05
-"""There is a warning if more than this share of the brackets in answers isn't read as a citation."""
+"""There is a warning if more than this share of the brackets in answers can't be read as citations."""
 
 
 class JudgeReceipt(Receipt):
-    """The keys in a receipt for judged answers, for type checkers."""
+    """The keys in the receipt of a job that asks a judge about answers, for type checkers."""
 
     answers: int
     brackets: NotRequired["Brackets"]

@@ -1,4 +1,4 @@
-"""Ask a judge about a sample of answers again, with a change that shouldn't affect the score."""
+"""Repeat a sample of a judge's questions about answers, with a change that shouldn't affect the score."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ask a judge about each retriever's answers, and score the answers from its replies."""
+"""Ask a judge about answers generated from each retriever's contexts, and compute their scores from the replies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +69,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs without files that come from an engine, which are answers and nugget lists."""
+        """Return the inputs without answers and nugget lists, because an engine produces these."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
         if lists is not None and lists.written_by:
@@ -164,7 +164,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read the inputs for a judge's questions. The flag is False if estimates replace the scorer's missing files."""
+    """Read the inputs for a judge's questions. The second value is False if estimates replace missing files."""
     from dataclasses import replace
 
     from ragrelay.questions.judging.judge_requests import judging

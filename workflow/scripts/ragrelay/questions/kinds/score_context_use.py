@@ -1,4 +1,4 @@
-"""Score each answer with its own generator, once after its prompt and once after the zero-shot prompt."""
+"""Have each generator score its own answers, once after the answer's prompt and once after the zero-shot prompt."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count both scores of answers that don't exist yet: an upper bound, because equal or empty ones need fewer."""
+    """Count the requests for both scores, an upper bound for missing answers: equal or empty answers need fewer."""
     import polars as pl
 
     from ragrelay.generation.store import KEY

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """A question about each shard's queries. A single job reads the lists from all shards."""
+    """A question with one part per shard of the queries. A single job reads the lists from all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write nugget lists, and store them.", "Write the nugget lists from the store to a file.")
@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the windows. The count is exact if all earlier windows are stored and max_tokens truncates no list."""
+    """Count the requests. The count is exact if lists for earlier windows are stored and max_tokens truncates none."""
     from ragrelay.questions.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)

@@ -79,10 +79,10 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 def write_nuggets(
     topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
-    """Store nugget lists for ``topics`` and the probabilities of their importance, and return the receipt.
+    """Generate and store nugget lists for ``topics`` and the likelihoods of importance words, and return the receipt.
 
-    The receipt has SUMS over the windows, the counts from Lists, the likelihoods' receipt with the words' tokens, and
-    seconds.
+    The receipt has SUMS over the windows, the counts from Lists, the receipt for the likelihoods with the words'
+    tokens, and seconds.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
@@ -106,7 +106,7 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Read the stored lists (nugget_lists.COLUMNS) that write_nuggets wrote for ``topics``, and their counts.
+    """Read the lists (nugget_lists.COLUMNS) that write_nuggets stored for ``topics``, and the counts from Lists.
 
     A nugget is vital if the word "vital" is more likely than "okay".
     """

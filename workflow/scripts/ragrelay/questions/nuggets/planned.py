@@ -1,4 +1,4 @@
-"""Count the requests of a job that writes nugget lists. Counts are exact if the earlier windows are stored."""
+"""Count the requests of a job that writes nugget lists. Counts are exact if replies for earlier windows are stored."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from ragrelay.questions.nuggets.prompts import NuggetTemplate
 from ragrelay.questions.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
-"""Assumed number of tokens in a nugget that doesn't exist yet: about a dozen words."""
+"""Assumed number of tokens (about a dozen words) in a nugget that hasn't been written yet."""
 WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
                           "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
 TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}
@@ -24,7 +24,7 @@ def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits
 
     The number of windows is exact, except that lists truncated by max_tokens are requested a second time. If an earlier
     window isn't stored yet, the prompt's length is an estimate, and missing lists are assumed to have the maximum
-    number of nuggets. Both are marked as uncertain.
+    number of nuggets. Such requests are marked as uncertain.
     """
     lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
     longest = limits.most * NUGGET_TOKENS

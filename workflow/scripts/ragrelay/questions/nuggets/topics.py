@@ -18,7 +18,7 @@ def read_topics(
     shard: int = 0,
     shards: int = 1,
 ) -> list[Topic]:
-    """Return a shard's topics: every ``shards``-th query in ``queries`` (qid, query), in order.
+    """Return a shard's topics (queries with passages): every ``shards``-th query in ``queries`` (qid, query), in order.
 
     ``passages`` are judged (qid, docno, label, text; those with a label of at least ``least_label``, by decreasing
     label and then docno) or retrieved (qid, rank, docno, text; by rank). Only each query's first ``depth`` passages are

@@ -1,10 +1,11 @@
-"""Have a generator write nugget lists, window by window. Prompts have the window's passages and the list so far.
+"""Have a generator write nugget lists, window by window. A prompt contains one window of passages and the list so far.
 
 The procedure, with windows of 10 passages and lists of at most 30, is from Pradeep et al., Initial Nugget Evaluation
 Results for the TREC 2024 RAG Track with the AutoNuggetizer Framework (arXiv 2411.09607).
 
-A reply is a JSON array of strings, which vLLM's structured output enforces. Its form is given by a regular expression
-instead of a JSON schema, because that can exclude escapes and line breaks, so that even truncated replies can be read.
+A reply is a JSON array of strings, which vLLM's structured output enforces. The array's form is given by a regular
+expression instead of a JSON schema, because a regular expression can exclude escapes and line breaks, so that even
+truncated replies can be read.
 """
 
 import re
@@ -31,7 +32,7 @@ GREEDY = {**NEUTRAL, "temperature": 0.0, "top_p": 1.0, "stop": []}
 RETRY = 2
 """A list truncated by max_tokens is generated a second time, with this many times as many tokens."""
 LONGEST_TEXT = 150
-"""Maximum number of characters in a nugget (about a dozen words). Without a limit, a small model may never end it."""
+"""Maximum number of characters in a nugget (about a dozen words). Without a limit, small models may never end one."""
 _CHARACTER = r'[^"\\\x00-\x1f\x7f]'
 _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
@@ -108,7 +109,7 @@ class Lists:
                 yield prompt_id(prompt, system), LIST_SEED, topic.qid, [docno for docno, _ in shown], prompt, system
 
     def take(self, qid: str, written: Written) -> None:
-        """Replace a query's list with the reply for its next window."""
+        """Replace a query's list with the list in the reply for the query's next window."""
         # A truncated list may have lost nuggets that were in the earlier list.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
@@ -127,7 +128,7 @@ def keys(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 class WrittenList(NamedTuple):
-    """A list's ``texts``. ``repeated``: number of texts left out because they were blank or already in the list."""
+    """The ``texts`` in a list. ``repeated``: how many texts were left out because they were blank or duplicates."""
 
     texts: list[str]
     repeated: int

@@ -44,11 +44,11 @@ class NearestSentences(Processor):
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the encoder."""
+        """Yield the encoder's download."""
         yield Download("model", self.model, self.revision)
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the budget, the encoder and the package versions that the texts depend on."""
+        """Return the token limit, the encoder and the package versions, which determine the results."""
         return {
             "tokens": self.tokens,
             "model": model_identity(self.model, self.revision, cache_dir=cache_dir),
@@ -85,7 +85,7 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return which sentences to keep: from the most similar down, every one that still fits within ``most`` tokens.
+    """Return which sentences to keep: in order of decreasing similarity, every one that still fits in ``most`` tokens.
 
     Ties go to the earlier sentence.
     """

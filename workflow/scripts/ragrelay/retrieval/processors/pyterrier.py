@@ -34,8 +34,8 @@ class Pyterrier(Processor):
     def start(self, threads: int) -> Process:
         """Create the transformer.
 
-        The result raises InputError if the transformer fails, returns no docno or text, or orders rows and ranks
-        differently.
+        The returned function raises InputError if the transformer fails, returns no docno or text, or returns rows in a
+        different order than their ranks.
         """
         import pandas as pd
         import pyterrier as pt

@@ -26,14 +26,14 @@ OTHER_RETRIEVERS = (
     "a dense retriever with a model of the language, or, for words between blanks, a pyterrier pipeline with Terrier's "
     "tokeniser utf"
 )
-"""Alternatives that can read letters that the engines' tokenizers drop."""
+"""What error messages suggest for texts with letters that BM25 engines' tokenizers drop."""
 
 
 class Bm25(Retriever):
     """BM25 over an inverted index.
 
-    The engines only read ASCII letters and digits. Queries or passages are rejected if more than 5% of their words have
-    no such characters, as in Russian or Japanese, or if most words would be cut at other letters, as in Vietnamese.
+    All engines only read ASCII letters and digits. Queries or passages are rejected if more than 5% of words have no
+    such characters, as in Russian or Japanese, or if most words would be cut at other letters, as in Vietnamese.
     """
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
@@ -78,14 +78,14 @@ class Bm25(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Fill in the defaults for the engine and its expansion."""
+        """Fill in the engine's default settings and those of query expansion."""
         filled = ENGINES[definition["engine"]] | dict(definition)
         if "expansion" in filled:
             filled = FEEDBACK | ({RM3_WEIGHT: 0.6} if filled["expansion"] == "rm3" else {}) | filled
         return filled
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the engine supports the stemmer, and that expansion and its keys are only used with Terrier."""
+        """Check that the engine supports the stemmer, and that query expansion is only configured with Terrier."""
         if self.stemmer not in STEMMERS[self.engine]:
             expected = f"one of {', '.join(STEMMERS[self.engine])} with engine {self.engine}"
             raise InputError(place + ".stemmer'", repr(self.stemmer), expected)
@@ -97,7 +97,7 @@ class Bm25(Retriever):
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, object]:
-        """Return the text settings and, with bm25s, whose index contains scores, k1 and b."""
+        """Return the text settings and, with bm25s, k1 and b, because a bm25s index contains scores."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}

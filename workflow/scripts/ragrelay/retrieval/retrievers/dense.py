@@ -46,7 +46,7 @@ class Dense(Retriever):
         check_model(place + ".model'", self.model, study.folder)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model and, for TCT-ColBERT, the tokenizer."""
+        """Yield the downloads of the model and, for TCT-ColBERT, the tokenizer."""
         yield Download("model", self.model)
         if self.encoder == "tct_colbert":
             yield Download("encoder", TCT_TOKENIZER, part="tokenizer")

@@ -18,10 +18,10 @@ class Graded(TwoSided):
     relevant: int = Field(ge=0, description="Number of relevant passages in each context.")
 
     def dose(self) -> tuple[int, str]:
-        """Return the dose, and a name for the other passages in the context."""
+        """Return the dose (the number of relevant passages) and a name for the context's other passages."""
         return self.relevant, OTHERS[self.filler]
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Return the dose's relevant passages, followed by the others."""
+        """Return as many relevant passages as the dose requires, followed by the others."""
         relevant, others = self.sides(labels, qid, fillers)
         return relevant[: self.relevant] + others if len(relevant) >= self.relevant else []

@@ -1,4 +1,4 @@
-"""Show another retriever's passages after a processor has changed them."""
+"""Provide contexts with another retriever's passages after a processor has changed them."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that the other retriever ranks, and that no answers are imported."""
+        """Check the processor, that the other retriever ranks passages, and that no generator imports answers."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
@@ -49,7 +49,7 @@ class Processed(Retriever):
                 raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the models that the processor needs."""
+        """Yield the downloads of the models that the processor needs."""
         for named in self.made().downloads():
             yield named._replace(key=f"processor.{named.key}")
 

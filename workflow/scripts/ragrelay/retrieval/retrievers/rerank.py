@@ -46,7 +46,7 @@ class Rerank(Retriever):
         check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model and, if there is one, the separate tokenizer."""
+        """Yield the downloads of the model and, if there is one, of the separate tokenizer."""
         yield Download("model", self.model)
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
@@ -56,7 +56,7 @@ class Rerank(Retriever):
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the first stage's passages that have a text, with new scores.
+        """Return the other retriever's passages that have a text, with new scores.
 
         MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit before any sigmoid,
         which would create ties. Neither score depends on the rest of the batch.
