@@ -235,7 +235,7 @@ RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 
 def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Return the sorted ``names`` and the retrievers they depend on. Raises InputError for unknown names and cycles."""
+    """Return ``names`` and all retrievers they depend on, sorted. Raises InputError for unknown names and cycles."""
     all_names: set[str] = set()
     for name in names:
         all_names |= _below(name, catalogue, [])

@@ -1,4 +1,4 @@
-"""Collect all uses of Snakemake's undocumented parts. Only the workflow imports this. Tests show why each is needed."""
+"""Collect all uses of Snakemake's undocumented API. Only the workflow imports this. Tests show why each is needed."""
 
 import atexit
 import functools
@@ -654,7 +654,7 @@ def submitted_at_once(workflow: Workflow) -> int | None:
 
 
 def time_limit(rule: Rule) -> int | None:
-    """Return how many minutes the profile gives a first attempt at ``rule``; None if it sets no limit."""
+    """Return the profile's time limit, in minutes, for a job's first attempt at ``rule``; None if there is none."""
     return _first(rule.rule, "runtime")
 
 

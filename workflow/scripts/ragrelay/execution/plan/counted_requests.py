@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts a job's requests to the generator ``planned``. ``part``: the job among those in a line of the plan."""
+    """Counts a job's requests to the generator ``planned``. ``part``: the job's number within its line of the plan."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -34,7 +34,7 @@ class PlanAsker:
 
     @property
     def work(self) -> pl.DataFrame:
-        """The rows so far, with the columns WORK. A key that is requested twice only counts at its first request."""
+        """The requests counted so far, with the columns WORK. A key that is requested twice only counts once."""
         return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class StudyQuestion:
         return list(jobs.values())
 
     def job(self, wildcards: Wildcards) -> AskJob:
-        """Return the job that asks with these wildcards."""
+        """Return the asking job that has these wildcards."""
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:

@@ -63,7 +63,7 @@ class RetrievalStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def kind(self, retriever: str) -> Retriever:
-        """Return a retriever."""
+        """Return a retriever as an instance of its kind."""
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))
 
     def module(self, retriever: str) -> str:

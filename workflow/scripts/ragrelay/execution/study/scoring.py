@@ -98,7 +98,7 @@ class ScoringStage:
         return panels | {part: [one for one in panels[name] if one != out] for part, (name, out) in parts.items()}
 
     def of_panel(self, scorer: str) -> list[StudyFile]:
-        """Return the scores from all of a panel's judges, or of the panel that a part belongs to."""
+        """Return the score files of all judges in a panel; for a panel's part, those of the entire panel."""
         return files.scores.each({"scorer": judge} for judge in self.panels[scorer.partition(WITHOUT_JUDGE)[0]].of)
 
     def with_parts(self, file: StudyFile, scorer: str) -> list[StudyFile]:

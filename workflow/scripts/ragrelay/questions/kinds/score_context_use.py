@@ -54,7 +54,7 @@ class ScoreContextUse(AboutRetrievers):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Return each answer's key, prompt ids and continuation. ``unscored`` counts answers without a continuation."""
+    """Request both scores. Return answers' keys, prompt ids and continuations, and a receipt with unscored answers."""
     from ragrelay.generation.answer_files import read_answers
     from ragrelay.questions.context_use.requests import ANSWER, KEYS, AnswerScores
 

@@ -54,7 +54,7 @@ class Processed(Retriever):
             yield named._replace(key=f"processor.{named.key}")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose passages are processed."""
+        """Return the other retriever, whose passages are processed."""
         return [("of", self.of)]
 
     def processing(self) -> dict[str, object]:
