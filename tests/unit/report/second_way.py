@@ -25,7 +25,7 @@ WORDS = (
     "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot", "they do",
     "contexts differ", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest", "closer",
     "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
-    "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut",
+    "not significant", "significant", "would change", "adjusted", "unseen", "missing", "cut",
     "blank", "constant", "undefined", "zero-shot", "oracles?", "primary pair", "would overturn",
 )  # fmt: skip
 """What a sentence claims, with names and numbers; a phrase before those in it."""

@@ -135,7 +135,7 @@ def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path
     section = section_of(degenerate(shape("token_f1"), "missing with one retriever", 16), tmp_path, resamples=30)
     assert conclusions(section)[0] == "We cannot tell: no query has scores for both dense and bm25."
     alone = replace(section, primary=None)
-    assert conclusions(alone)[0] == "Needs two retrievers, but this study has one."
+    assert conclusions(alone)[0] == "This question needs two retrievers, but the study has only one."
     nothing = section_of(degenerate(shape("token_f1"), "everything missing", 16), tmp_path / "all", resamples=30)
     assert conclusions(nothing)[1] == "We cannot tell: no query has scores for two different rankings."
     assert conclusions(nothing)[0] == "We cannot tell: no query has scores for both dense and bm25."

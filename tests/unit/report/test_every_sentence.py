@@ -364,7 +364,8 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = lead_answers.compared(facts_of(a.section))
-    words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
+    rest = re.split(r"difference |differs by ", said.numbers)[-1]
+    words = len(said._replace(numbers=rest, remark="").sentence.split()) + 1
     room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84" has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
     first = [*measured, *(means if room >= 5 else [])] if same else []
@@ -530,7 +531,7 @@ def the_tables_title(a: Again) -> list[str]:
     if set(words) <= {"too few queries"}:
         return [f"{a.k}"]
     n, all_ = words.count("better"), len(words)
-    return [f"{'' if n == all_ > 1 else f'{n} {all_}'} beat zero-shot {a.k}"]
+    return [f"{'' if n in (0, all_) else f'{n} {all_}'} beat zero-shot {a.k}"]
 
 
 def not_known(words: Sequence[str]) -> str:
@@ -571,7 +572,7 @@ def headings(a: Again) -> list[str]:
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
     lower += f" {not_known(rho)}"
-    lower += f" {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
+    lower += f" undefined {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
         *([f"{decided} {len(pairs)} better {lacking}"] if set(pairs) != {"too few queries"} else []),
@@ -783,7 +784,8 @@ def equivalence(a: Again) -> list[str]:
         *("worse by more than the margin", "better", "equivalent", "not worse", "not better", "worse", "undecided"),
         "too few queries",
     ]
-    told = {"not worse": "not worse better", "not better": "not better worse"}
+    less = "by less than the margin"
+    told = {"not worse": f"better worse {less}", "not better": f"worse better {less}"}
     said = [f"{joined(found[word])} {told.get(word, word)}" for word in words[:-2] if word in found]
     said += [f"{word.removesuffix(' queries')} {joined(found[word])}" for word in words[-2:] if word in found]
     return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)} "
@@ -817,12 +819,11 @@ def correlation_counts(a: Again) -> list[str]:
     rows = [one[1] for where in a.cells(("lenient", "strict")) if (one := a.rho_of(where))]
     words = [row["word"] for row in rows]
     alone = sum(row["p_permutation"] < 0.05 for row in rows)
-    few = f"{words.count('too few')} too few" if "too few" in words else ""
-    counts = [f"{words.count(word)} {word.removesuffix(' zero')}" for word in ("below zero", "undecided")]
+    few = f"too few {words.count('too few')}" if "too few" in words else ""
+    counts = [f"{word} {words.count(word)}" for word in ("above zero", "below zero", "undecided")]
     names = {where[0] for where in a.cells(("lenient", "strict")) if a.rho_of(where)}
     oracles = "oracle" if names - set(a.rankings) else ""
-    above = f"{words.count('above zero')} above zero"
-    return [f"{len(rows)} {oracles} {above} {joined(counts)} {few} < 0.05 {alone} {chance(len(rows))}"]
+    return [f"{len(rows)} {oracles} {joined(counts)} {few} < 0.05 {alone} {chance(len(rows))}"]
 
 
 @says("verdict_sentences.gain_counts")
@@ -836,7 +837,7 @@ def gain_counts(a: Again) -> list[str]:
     holm = multipletests([p_cautious(one) for one in values], method="holm")[1] < 0.05
     n = {word: words.count(word) for word in ("better", "worse", "undecided", "too few queries")}
     kept = [
-        f"{sum(one == word for one, keeps in zip(words, holm, strict=True) if keeps)} {word}"
+        f"{word} {sum(one == word for one, keeps in zip(words, holm, strict=True) if keeps)}"
         for word in ("better", "worse")
     ]
     few = f"too few {n['too few queries']}" if n["too few queries"] else ""
@@ -1026,7 +1027,7 @@ def ordering(a: Again) -> list[str]:
     holm = dict(zip(p, multipletests(list(p.values()), method="holm")[1], strict=True))
     mine = [name for name in a.retrievers if (name, k) in p]
     moved = [f"{name} {num(tests[name, k].mean())}" for name in mine if p[name, k] < 0.05]
-    kept = sum(holm[name, k] < 0.05 for name in mine)
+    kept = sum(holm[name, k] < 0.05 for name in mine) or "none"
     return [f"{k} descending ascending significant {joined(moved)} {len(mine)} {chance(len(mine))} significant {kept}"]
 
 
@@ -1140,7 +1141,7 @@ def relay_with_holes(a: Again) -> list[str]:
     words = {name: RELAYED[answer(name)] for name in ("none relevant", *texts)}
     changed = [f"{words[name]} {text if name != 'all relevant' else ''}" for name, text in texts.items()
                if words[name] != words["none relevant"]]  # fmt: skip
-    before, after = ("would change", joined(changed)) if changed else ("", "stays the same")
+    before, after = ("would change", joined(changed)) if changed else ("", "")
     slopes = f"0.1 {a.k} {num(low / 10)} {num(high / 10)} {num(own / 10)} none {num(every / 10)}"
     return [f"{slopes} {before} {words['none relevant']} {after}"]
 
@@ -1164,7 +1165,7 @@ def summary(a: Again) -> list[str]:
 @says("findings.unscored")
 def unscored(a: Again) -> list[str]:
     """Answers that a judge could not score | the section | answers | -."""
-    return [f"{sum(one['count'] for one in left_out(a.section))} {a.section.scorer}"]
+    return [f"{a.section.scorer} {sum(one['count'] for one in left_out(a.section))}"]
 
 
 def left_out(section: Section) -> list[dict[str, Any]]:
@@ -1354,10 +1355,10 @@ def test_every_kind_says_what_it_claims() -> None:
 @pytest.mark.parametrize(
     ("make", "n", "said"),
     [
-        (demo, 4, "4 of 4 queries have contexts that differ, 20 needed"),
-        (demo, 8, "8 of 8 queries have contexts that differ, 20 needed"),
+        (demo, 4, "4 of 4 queries have contexts that differ, but 20 are needed"),
+        (demo, 8, "8 of 8 queries have contexts that differ, but 20 are needed"),
         (demo, 16, "the slope adjusted for difficulty cannot be tested (16 of 16 queries have contexts that {})"),
-        (brought, 8, "8 of 8 queries have contexts that differ, 12 needed"),
+        (brought, 8, "8 of 8 queries have contexts that differ, but 12 are needed"),
     ],
 )
 def test_relay_needs_the_same_number_of_queries_however_few_there_are(
@@ -1365,7 +1366,7 @@ def test_relay_needs_the_same_number_of_queries_however_few_there_are(
 ) -> None:
     """An answer needs both slopes; without zero-shot answers, the adjusted one lacks more than queries."""
     section = section_of(first_queries(make(), n), tmp_path, resamples=30)
-    said = said.format("differ, 20 needed")
+    said = said.format("differ, but 20 are needed")
     assert lead_answers.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
     rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
     measured = rows.filter(adjusted=False)["reason"].item()
@@ -1420,7 +1421,7 @@ def test_answer_figure_and_table_show_one_direction(make: Callable[[], Measured]
         shown = next(row for row in table["rows"] if row["kind"] == "pair")
         answer = lead_answers.compared(facts)
         assert shown["name"] == " − ".join(wide["pair"]) and answer.names == wide["pair"]
-        assert re.search(rf"difference (in P )?{re.escape(shown['gain'].lstrip('+'))}", answer.numbers)
+        assert re.search(rf"differ(s by|ence) {re.escape(shown['gain'].lstrip('+'))}", answer.numbers)
     else:
         shown = next(row for row in table["rows"] if row["name"] == first)
         assert table["last"] == f"P − {wide['pair'][1]}’s"

@@ -89,8 +89,8 @@ def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
     assert "worse than zero-shot with nrel" in said.sentences[0]
     # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
     assert (
-        "In 10 combinations, mean U and mean gain have opposite signs (nrel, descending, k = 1, lenient; "
-        in said.limits[0]
+        "In 10 combinations of retriever, ordering, k and references, mean U and mean gain have opposite signs (nrel, "
+        "descending, k = 1, lenient; " in said.limits[0]
     )
     assert (
         "one query accounts for more than 20% of the sum of |U|: query 1007 for 70% (nrel, descending" in said.limits[1]
@@ -122,8 +122,8 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     # 3 retrievers x 2 grades x 5 cells, the two orderings at k = 1 being one.
     assert (
         "is defined for 30 combinations of retriever (oracles included), ordering, k and grade. After Holm’s "
-        "correction: 10 above zero, 10 below, 10 undecided. Without correction, p < 0.05 in 30; chance alone would "
-        "give about 2." in text
+        "correction, ρ is above zero in 10, below zero in 10 and undecided in 10. Without the correction, p < 0.05 in "
+        "30; chance alone would give about 2." in text
     )
 
 
@@ -137,7 +137,11 @@ def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
         )
 
     last = (pl.col("k") == 5) & (pl.col("retriever") == "dense")
-    for without, end in ((pl.col("k") < 5, "; 4 have no ρ"), (last, "; 1 has no ρ"), (pl.lit(False), "")):
+    for without, end in (
+        (pl.col("k") < 5, "; ρ is undefined in 4"),
+        (last, "; ρ is undefined in 1"),
+        (pl.lit(False), ""),
+    ):
         text = heading(without)
         assert text.startswith("Queries with better rankings have higher utility in ")
         assert text.endswith(end) and ("ρ" in text) == bool(end), text
@@ -192,8 +196,8 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     own, other = (short(*(one[name] / 10 for name in ("slope", "low", "high"))) for one in (row, adjusted))
     assert row["n"] == adjusted["n"]
     measured = f"P changes by {own} per 0.1 of nDCG@5"
-    both = f"{measured}, or by {other} adjusted for difficulty"
-    alone = f"adjusted for difficulty, P changes by {other} per 0.1 of nDCG@5"
+    both = f"{measured} ({other} when adjusted for difficulty;"
+    alone = f"when adjusted for difficulty, P changes by {other} per 0.1 of nDCG@5"
     # The intervals of the rows that decided are printed, and no other.
     for words, strong, numbers in (
         (("above zero", "above zero"), "Answers improve more where rankings improve more", both),
@@ -203,7 +207,8 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
         (("above zero", "below zero"), "We do not know", both),
     ):
         said = of_relay(relayed(section, *words))
-        assert said == f"{strong}: {numbers} ({row['n']} queries whose contexts differ)."
+        numbers += "" if numbers == both else " ("
+        assert said == f"{strong}: {numbers}{row['n']} queries whose contexts differ).".replace(";", "; ")
         assert len(said.split()) <= MOST_WORDS
     (how,) = how_relayed(facts_of(section))
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
@@ -216,7 +221,7 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     reasons = pl.when("adjusted").then(pl.lit("3.9 effective queries, 6 needed")).otherwise(pl.lit("not this"))
     of_adjusted = changed(few, relay=few["relay"].with_columns(reason=reasons))
     assert of_relay(of_adjusted) == (
-        "We cannot tell: the slope adjusted for difficulty cannot be tested (3.9 effective queries, 6 needed)."
+        "We cannot tell: the slope adjusted for difficulty cannot be tested (3.9 effective queries, but 6 are needed)."
     )  # of all queries differ, but they weigh too little
 
 
@@ -261,10 +266,12 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     )
     none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
                   reason=pl.lit("fewer than 5 queries"), remark=pl.lit("4 queries, 12 needed"))  # fmt: skip
-    assert none == "Too few queries to say whether dense or bm25 gives better answers: 4 queries, 12 needed."
-    skewed = "skewed differences: Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
-    said = saying(verdict=pl.lit("undecided"), remark=pl.lit(skewed))
-    assert said == f"We do not know whether dense or bm25 gives better answers: {known} S{skewed[1:]}."
+    assert none == "Too few queries to say whether dense or bm25 gives better answers: 4 queries, but 12 are needed."
+    why = "Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
+    said = saying(verdict=pl.lit("undecided"), remark=pl.lit(f"skewed differences: {why}"))
+    assert (
+        said == f"We do not know whether dense or bm25 gives better answers: {known} The differences are skewed: {why}."
+    )
 
 
 def test_means_over_other_queries_than_the_difference_are_not_compared(study: ReportedStudy):
@@ -278,7 +285,7 @@ def test_means_over_other_queries_than_the_difference_are_not_compared(study: Re
     said, difference = shown(0)
     assert ", although dense ranks better: nDCG@5 is " in said and difference
     said, difference = shown(18)
-    assert said.startswith("Answers are better with bm25 than with dense: difference in P ") and not difference
+    assert said.startswith("Answers are better with bm25 than with dense: P differs by ") and not difference
 
 
 def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():
@@ -345,9 +352,9 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
         schema_overrides={"k": pl.Int64},
     )  # fmt: skip
     (said,) = relay_with_holes(facts_of(changed(section, holes=table)))
-    assert "per 0.1 of nDCG@5 would range from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
+    assert "per 0.1 of nDCG@5 ranges from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
     assert said.endswith(
-        "The answer “answers improve more where rankings improve more” stays the same with all labels tried."
+        "The answer would remain “answers improve more where rankings improve more” with all labels tried."
     )
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
@@ -403,7 +410,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
         return said.sentence
 
     values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
-    rho = "Spearman’s ρ between nDCG@5 and utility is 0.31 to 0.52"
+    rho = "Spearman’s ρ between nDCG@5 and utility ranges from 0.31 to 0.52"
     holm = " Verdicts use Holm’s correction; query difficulty may be the cause."
     for sizes, n in (([36] * 4, "36"), ([36, 30, 35, 36], "30 to 36")):
         said = saying(["above zero"] * 4, values, sizes)
@@ -413,11 +420,11 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
     )
     mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
     assert mixed == (
-        "They do with 1 of 4 retrievers (bm25): with 1 they have lower utility, with 2 we do not know; "
+        "They do with 1 of 4 retrievers (bm25): with 1, utility is lower; with 2, we do not know; "
         f"{rho} (36 queries).{holm}"
     )
     few = saying(["too few queries"] * 4, values, [9] * 4)
-    assert few == f"We cannot tell: too few queries (9 queries, 12 needed); {rho} (9 queries)."
+    assert few == f"We cannot tell: too few queries (9 queries, but 12 are needed); {rho} (9 queries)."
     five = replace(section, grid=replace(section.grid, retrievers=(*names, "constant"), kinds=kinds))
     above = section["correlation"].with_columns(verdict=pl.lit("above zero"), value=0.4)
     said = ranked_well(facts_of(changed(five, correlation=above))).sentence
@@ -436,7 +443,7 @@ def test_an_oracle_in_the_first_answer_is_not_left_out(study: ReportedStudy):
     assert pair is not None
     for changed_pair in (pair._replace(retriever="rel"), pair._replace(reference="nrel")):
         of_oracle = replace(section, primary=changed_pair)
-        assert scope(of_oracle) == f"{where}, oracles in the first answer only. Brackets contain 95% intervals."
+        assert scope(of_oracle) == f"{where}, oracles only in the first answer. Brackets contain 95% intervals."
     rankings = replace(section, grid=replace(section.grid, kinds={}), primary=pair._replace(retriever="rel"))
     assert scope(rankings) == f"{where}. Brackets contain 95% intervals."
     assert ", oracles excluded" in scope(replace(section, primary=None))
@@ -451,13 +458,13 @@ def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStud
         return ranked_well(facts_of(changed(section, correlation=section["correlation"].with_columns(**values)))).remark
 
     alone = {"verdict": "undecided", "low": 0.1, "high": 0.7, "p_permutation": 0.02}
-    holm = "p = 0.02 alone, 0.13 after Holm's correction"
-    assert saying(["bm25"], **alone, remark=holm) == f"With bm25, {holm}."
-    assert saying(["bm25", "dense"], **alone, remark=holm) == f"With bm25 and dense, {holm}."
+    holm, said = (f"p = 0.02 {text} 0.13 after Holm's correction" for text in ("alone,", "before and"))
+    assert saying(["bm25"], **alone, remark=holm) == f"With bm25, {said}."
+    assert saying(["bm25", "dense"], **alone, remark=holm) == f"With bm25 and dense, {said}."
     below = alone | {"low": -0.7, "high": -0.1, "p_permutation": 0.0621}
     assert saying(["dense"], **below) == "With dense, p = 0.062 by permutation."
     few = "5 of 12 queries differ from the most frequent nDCG, 8 needed"
-    assert saying(["dense"], verdict="too few queries", remark=few) == f"With dense, {few}."
+    assert saying(["dense"], verdict="too few queries", remark=few) == f"With dense, {few.replace('8', 'but 8 are')}."
     assert saying(["bm25"], verdict="undecided", low=-0.1, high=0.7) == ""
     assert saying(["bm25"], verdict="undecided", low=None, high=None) == ""
     assert saying(["bm25"], verdict="above zero", low=0.1, high=0.7) == ""
@@ -471,9 +478,11 @@ def test_too_few_queries_are_counted_for_each_retriever(study: ReportedStudy):
         few = section["correlation"].with_columns(verdict=pl.lit("too few queries"), remark=counts)
         return ranked_well(facts_of(changed(section, correlation=few))).numbers
 
-    both = "(10 queries, 12 needed, with bm25; 9 queries, 12 needed, with dense); Spearman’s ρ is "
+    both = "(with bm25, 10 queries, but 12 are needed; with dense, 9 queries, but 12 are needed); Spearman’s ρ is "
     assert saying("9 queries, 12 needed").startswith(f"too few queries {both}")
-    assert saying("10 queries, 12 needed").startswith("too few queries (10 queries, 12 needed); Spearman’s ρ is ")
+    assert saying("10 queries, 12 needed").startswith(
+        "too few queries (10 queries, but 12 are needed); Spearman’s ρ is "
+    )
 
 
 def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: ReportedStudy):
@@ -483,8 +492,8 @@ def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: Re
     fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
     said = lead(facts_of(changed(section, utility=other, gain=fewer)), 0, False, [])["table"]["remark"]
     assert (
-        "In this table, P is averaged over queries that also have P₀ (33 with bm25); in the figure, over all with P."
-        in said
+        "In this table, P is averaged over queries that also have P₀ (33 with bm25); in the figure, over all queries "
+        "with P." in said
     )
     assert "in the figure" not in lead(facts_of(section), 0, False, [])["table"]["remark"]
 
@@ -499,7 +508,7 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
         f"better than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
         f"{counts['undecided']}" in said
     )
-    assert "chance alone would decide about 1 of these cells" in said
+    assert "chance alone would give a verdict in about 1 of these cells" in said
 
 
 def parts_of(sentence: str, words: list[str], retrievers: tuple[str, ...]) -> dict[str, str]:
@@ -566,14 +575,15 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     ]  # fmt: skip
     alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
     assert [one.sentence for one in answers(facts_of(alone))][:2] == [
-        "Needs two retrievers, but this study has one.", "Needs two rankings, but this study has one.",
-    ]  # fmt: skip
+        "This question needs two retrievers, but the study has only one.",
+        "This question needs two rankings, but the study has only one.",
+    ]
     for names, said in (
-        (["dense"], "one: dense shows another retriever’s ranking with changed texts."),
+        (["dense"], "only one: dense shows another retriever’s ranking with changed texts."),
         (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings with changed texts."),
     ):
         of_processors = replace(empty, grid=processed(empty.grid, *names))
-        assert of_relay(of_processors) == f"Needs two rankings, but this study has {said}"
+        assert of_relay(of_processors) == f"This question needs two rankings, but the study has {said}"
     constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
     assert (
         answers(facts_of(changed(section, correlation=constant)))[2].sentence
@@ -636,7 +646,7 @@ def test_answers_without_a_score_are_counted_for_their_section(study: ReportedSt
         for retriever, key, number in counts
     ]  # fmt: skip
     [sentence] = unscored(replace(study, left_out=left_out), section)
-    assert sentence.startswith(f"7 answers have no score from {section.scorer}")
+    assert sentence.startswith(f"{section.scorer} gave no score to 7 answers")
     assert unscored(study, section) == []
 
 
@@ -726,6 +736,6 @@ def test_the_page_says_where_all_seeds_gave_the_same_answer(study: ReportedStudy
     assert answer_findings.alike(section) == []
     some = section["lengths"].with_columns(alike=pl.when(retriever="bm25").then(18).otherwise(0).cast(pl.Int64))
     (said,) = answer_findings.alike(changed(section, lengths=some))
-    assert "every seed gave the same answer (" in said and "More seeds would add nothing" in said
+    assert "every seed gave the same answer, so more seeds would add nothing" in said
     one = section["lengths"].with_columns(several=pl.lit(0, pl.Int64))
     assert answer_findings.alike(changed(section, lengths=one)) == []

@@ -200,7 +200,7 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path):
         assert tab.locator("#vg-tooltip-element td.value").first.inner_text() in retrievers
         assert tab.evaluate("window.hacked") is None
         assert tab.locator("img").count() == 0
-        assert tab.title() == f"Needs two retrievers, but this study has one – {HOSTILE} – ragrelay"
+        assert tab.title() == f"This question needs two retrievers, but the study has only one – {HOSTILE} – ragrelay"
         assert HOSTILE in column(tab, "s1-table1-table", 0)
         assert column(tab, "left-out-table", 0) == ["<b>x</b>"]
         assert HOSTILE[:20] in tab.locator('[data-chart="s1-utility"] svg.marks').text_content()

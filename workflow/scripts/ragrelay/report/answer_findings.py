@@ -41,8 +41,8 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     return [
         f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
         f"passage last) is significant for {listing(moved) + ', out of' if moved else 'none of the'} "
-        f"{counted(tests.height, 'retriever')} tested (paired t-tests, uncorrected; chance alone would give "
-        f"{about(tests.height * ALPHA)}). After Holm’s correction, it is significant for {count(kept)}."
+        f"{counted(tests.height, 'retriever')} tested (uncorrected paired t-tests; chance alone would give "
+        f"{about(tests.height * ALPHA)}). After Holm’s correction, it is significant for {kept or 'none'} of them."
     ]
 
 
@@ -56,8 +56,8 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}) and queries for the rest. For that retriever, a query’s mean over {seeds} seeds has a "
-        f"reliability of {number(most['reliability'], 2)}."
+        f"{most['retriever']}); queries account for the rest. For that retriever, a query’s mean over {seeds} seeds "
+        f"has a reliability of {number(most['reliability'], 2)}."
     ]
 
 
@@ -71,7 +71,8 @@ def _cost(section: Section) -> list[str]:
     spent = [f"{count(tokens)} prompt tokens ({share(cached / tokens)} from the prefix cache)"]
     spent += [f"{count(_int(all_of['answer_tokens']))} answer tokens"]
     spent += [f"{number(seconds, 0)} seconds of device time"] if isinstance(seconds, float) else []
-    return [f"The {counted(_int(all_of['answers']), 'distinct answer')} took {listing(spent)} ({all_of['made_by']})."]
+    answers = counted(_int(all_of["answers"]), "distinct answer")
+    return [f"Generating the {answers} took {listing(spent)} ({all_of['made_by']})."]
 
 
 def ends(section: Section) -> dict[str, float]:
@@ -106,8 +107,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"For {share(same / several)} of the pairs of cell and query with several seeds, every seed gave the same "
-        f"answer ({count(same)} of {count(several)}). More seeds would add nothing there."
+        f"In {share(same / several)} of the pairs of cell and query with several seeds ({count(same)} of "
+        f"{count(several)}), every seed gave the same answer, so more seeds would add nothing there."
     ]
 
 
@@ -135,8 +136,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Don’t compare utility by position (under “Answers”) at positions "
-        f"where fewer than 30 queries have a relevant passage; this affects {counted(where, 'retriever')}."
+        f"position {row['position']} of the prompt. Don’t rely on utility by position (under “Answers”) where "
+        f"fewer than 30 queries have a relevant passage at that position; this affects {counted(where, 'retriever')}."
     ]
 
 

@@ -47,7 +47,7 @@ def summary(study: ReportedStudy) -> list[str]:
         f"({listing([f'{name}@k' for name in grid.measures])}) to {related}.",
         *([f"With {listing(judged)}, utility is {higher}."] if baseline and judged and utility == closer else []),
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
-        f"{counted(len(grid.seeds), 'seed')}. In total, it has {counted(cells, 'cell')} of answers{zero_shot}.",
+        f"{counted(len(grid.seeds), 'seed')}. That gives {counted(cells, 'cell')} of answers{zero_shot}.",
     ]
 
 
@@ -90,7 +90,7 @@ def findings(section: Section) -> Findings:
         *_copying(section, cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *(_missing(cells, section.relative) if section.baseline else []),
-        *(["Only one seed was used, so the study doesn’t show how much answers to one prompt vary with the seed."]
+        *(["Only one seed was used, so the study can’t show how much answers to the same prompt vary with the seed."]
           if len(grid.seeds) == 1 else []),
         "A correlation over queries doesn’t show causation: a query that is easy to retrieve for may also be easy "
         "to answer. Comparing contexts of the same query rules out this explanation but no others; "
@@ -107,8 +107,8 @@ def unscored(study: ReportedStudy, section: Section) -> list[str]:
     if not number:
         return []
     return [
-        f"{counted(number, 'answer has', 'answers have')} no score from {section.scorer} because there is no context, "
-        f"sentence or nugget to ask about (see “Left out”). The results exclude them."
+        f"{section.scorer} gave no score to {counted(number, 'answer')}, because there was no context, sentence or "
+        "nugget to judge (see “Left out”). The results exclude answers without a score."
     ]
 
 
@@ -119,8 +119,9 @@ def _power(correlations: pl.DataFrame) -> list[str]:
     row = known.row(0, named=True)
     return [
         f"With {count(row['n'])} queries, 80% of studies would detect a true ρ of ±{number(row['detectable'], 2)}. "
-        "Weaker correlations are detected less often, so undecided doesn’t mean unrelated. Verdicts on correlations "
-        "over queries are based on ρ, because intervals for Pearson’s r miss their nominal coverage on skewed data."
+        "Weaker correlations are detected less often, so “undecided” doesn’t mean “unrelated”. Verdicts on "
+        "correlations over queries are based on ρ, because intervals for Pearson’s r miss their nominal coverage on "
+        "skewed data."
     ]
 
 
@@ -167,6 +168,6 @@ def _missing(cells: list[Row], relative: bool) -> list[str]:
     parts = [f"up to {counted(null, 'query', 'queries')} without utility ({why})"] if null else []
     parts += [f"up to {counted(low, 'query', 'queries')} with P₀ below 0.1, where relative utility tends to be large"
               ] if low else []  # fmt: skip
-    parts += [f"up to {counted(empty, 'query', 'queries')} without retrieved passages, whose P is P₀"
+    parts += [f"up to {counted(empty, 'query', 'queries')} without retrieved passages, for which P equals P₀"
               ] if empty else []  # fmt: skip
     return [f"Each cell has {listing(parts)}."] if parts else []

@@ -14,7 +14,7 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORDS_AT_LEAST,
 )
-from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
+from ragrelay.report.display.findings import Conclusion, counts, needed, unlike_student, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
 from ragrelay.report.facts import Correlation, Difference, Facts, Slope
 
@@ -33,7 +33,7 @@ BY_SYSTEM = {
     LITTLE_BETTER: "Answers are better with {one} than with {other}, by less than the margin of {margin}",
     EQUIVALENT: "Answers with {one} and {other} are equally good, within the margin of {margin}",
     NOT_WORSE: "Answers are at most {margin} (margin) worse with {one} than with {other}; we do not know whether "
-    "they are better",
+    "they’re better",
     UNDECIDED: "We do not know whether {one} or {other} gives better answers",
     TOO_FEW: "Too few queries to say whether {one} or {other} gives better answers",
 }
@@ -54,7 +54,7 @@ def compared(facts: Facts) -> Conclusion:
     primary = facts.section.primary
     if facts.primary is None:
         if primary is None:
-            return Conclusion(*heading, "Needs two retrievers, but this study has one")
+            return Conclusion(*heading, "This question needs two retrievers, but the study has only one")
         pair = [primary.retriever, primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has scores for both {listing(pair)}")
     row, strong = winner_first(facts.primary)
@@ -69,12 +69,12 @@ def compared(facts: Facts) -> Conclusion:
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
     difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
     means = facts.paired(row, "mean_p")
-    behind, measure = ", ".join([*few, *why]), f"{lead['measure']}@{lead['k']}"
-    ranked, is_ranked = ([f"{measure}{verb} {_both(measured)}"] if measured else [] for verb in ("", " is"))
+    behind = ", ".join([*few, *why])
+    ranked = [f"{lead['measure']}@{lead['k']} is {_both(measured)}"] if measured else []
     quality = [f"answer quality P {_both(means)} (difference {difference}, {behind})"] if means else []
-    alone = [*ranked, f"difference in P {difference} ({behind})"]
-    shown = ([*is_ranked, *quality], alone) if quality else (alone,)
-    said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
+    alone = "; ".join([*ranked, f"P differs by {difference} ({behind})"])
+    shown = (", ".join([*ranked, *quality]), alone) if quality else (alone,)
+    said = [Conclusion(*heading, strong, some, names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
     return answer._replace(remark=would_undo("this verdict") if row.stands is False else unlike_student(row))
 
@@ -102,15 +102,16 @@ def ranked_well(facts: Facts) -> Conclusion:
     known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
     if not known:
         most = max((row.n for row in facts.correlations), default=0)
-        few = f"{TOO_FEW} ({count(most)} with a utility, {WORDS_AT_LEAST} needed)" if most < CORRELATED_AT_LEAST else ""
+        with_utility = counted(most, "query has", "queries have")
+        few = f"{with_utility} a utility, but {WORDS_AT_LEAST} are needed" if most < CORRELATED_AT_LEAST else ""
         why = few or f"{lead['measure']} or utility is constant"
         return Conclusion(*heading, "We cannot tell", why if facts.correlations else "no query has a utility")
     names = tuple(row.retriever for row in known)
     said = [f"{short(row['value'], row.low, row.high)} with {row.retriever}" for row in known]
     lacking = [row for row in known if row.verdict == TOO_FEW]
     if len(lacking) == len(known):
-        few = known[0].remark or "" if len({row.remark for row in known}) == 1 else "; ".join(
-            f"{row.remark}, with {row.retriever}" for row in lacking[:MOST_NAMED])  # fmt: skip
+        few = counts(known[0]) if len({row.remark for row in known}) == 1 else "; ".join(
+            f"with {row.retriever}, {counts(row)}" for row in lacking[:MOST_NAMED])  # fmt: skip
         shown = f"Spearman’s ρ is {listing(said)}" if len(known) <= MOST_NAMED else _range_of_rho(known, facts)
         return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}); {shown}", names, facts=tuple(known))
     groups = {word: [row.retriever for row in known if row.verdict == word] for word in (ABOVE, BELOW, UNDECIDED)}
@@ -122,8 +123,8 @@ def ranked_well(facts: Facts) -> Conclusion:
             f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of the {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
-        worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
-        unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
+        worse = f"with {sizes[BELOW]}, utility is lower; " if groups[BELOW] else ""
+        unknown = f"with {sizes[UNDECIDED]}, we do not know; " if mixed else ""
         remark = "Verdicts use Holm’s correction; query difficulty may be the cause." if groups[ABOVE] else ""
         numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
         return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
@@ -152,7 +153,8 @@ def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
     lacking = len(facts.section.rankings) - len(known)
     none = f", undefined with {counted(lacking, 'retriever')}" if lacking else ""
     of = f"{facts.section.lead['measure']}@{facts.section.lead['k']} and utility"
-    return f"Spearman’s ρ between {of} is {' to '.join(rho)}{none} ({' to '.join(sizes)} queries)"
+    is_ = "ranges from" if len(rho) > 1 else "is"
+    return f"Spearman’s ρ between {of} {is_} {' to '.join(rho)}{none} ({' to '.join(sizes)} queries)"
 
 
 def _undecided_rho(known: list[Correlation]) -> str:
@@ -162,7 +164,9 @@ def _undecided_rho(known: list[Correlation]) -> str:
         if row.verdict in (UNDECIDED, TOO_FEW):
             excluded = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
             by_test = f"p = {p_value(row.p_permutation)} by permutation" if excluded else ""
-            named.setdefault(row.remark or by_test, []).append(row.retriever)
+            named.setdefault(needed(row.remark or by_test).replace(" alone, ", " before and "), []).append(
+                row.retriever
+            )
     return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
 
 
@@ -181,7 +185,10 @@ def relayed(facts: Facts) -> Conclusion:
         show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
         why = f"{listing([*processed])} {show} with changed texts" if processed else ""
         return Conclusion(
-            "Relay", DOES_RELAY, f"Needs two rankings, but this study has {'one' if left else 'none'}", why
+            "Relay",
+            DOES_RELAY,
+            f"This question needs two rankings, but the study has {'only one' if left else 'none'}",
+            why,
         )
     return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
 
@@ -195,17 +202,17 @@ def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusio
         return Conclusion(*heading, why_no_slope(rows), facts=tuple(decided))
     said: list[str] = []
     for row in numbered:
-        adjusted = ADJUSTED if row.adjusted and row.reason != relay.WITHOUT_P0 else ""
+        adjusted = f"when {ADJUSTED}" if row.adjusted and row.reason != relay.WITHOUT_P0 else ""
         changes = f"P changes by {per_tenth(row)} per 0.1 of {measure}"
         first = f"{adjusted}, {changes}" if adjusted else changes
-        said.append(f"or by {per_tenth(row)} {adjusted}".rstrip() if said else first)
+        said.append(f"{per_tenth(row)} {adjusted}".rstrip() if said else first)
     sizes = list(dict.fromkeys(row.n for row in numbered))
     queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
     turned_down = verdict == relay.NOT_KNOWN and all(row.verdict == relay.BELOW for row in rows)
-    remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
+    remark = f"A slope below zero is reported only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
     # An undecided slope with an interval has a reason only where a panel's verdict depends on a judge.
     remark = next((f"{row.reason[0].upper()}{row.reason[1:]}." for row in numbered if row.reason), remark)
-    numbers = f"{', '.join(said)} ({queries})"
+    numbers = f"{said[0]} ({'; '.join([*said[1:], queries])})"
     return Conclusion(*heading, numbers, remark=remark, facts=tuple(numbered))
 
 
@@ -222,4 +229,4 @@ def why_no_slope(rows: list[Slope]) -> str:
         reasons.setdefault(reason, f"the slope {ADJUSTED} cannot be tested ({reason})" if of_adjusted else reason)
     end = relay.NEEDED.format(relay.ADJUSTED_AT_LEAST)
     few = [text for text in reasons.values() if text.removesuffix(")").endswith(end)]
-    return few[-1] if few else next(filter(None, reasons.values()), "")
+    return needed(few[-1] if few else next(filter(None, reasons.values()), ""))

@@ -58,9 +58,10 @@ def table(facts: Facts) -> Row:
     for place, row in enumerate(ranked):
         row["more"] = place >= max(MOST_ROWS - fixed, 2) and row["name"] not in named
     winners = [row for row in ranked if row["word"] in SAY_BETTER]
-    subject = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(winners) == len(ranked) > 1 else (
-        f"{count(len(winners))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
-    beats = "beats" if 1 in (len(ranked), len(winners)) else "beat"
+    subject = {1: "The only retriever", 2: "Both retrievers"}.get(len(ranked), "All retrievers") if (
+        len(winners) == len(ranked)) else f"{count(len(winners))} of {counted(len(ranked), 'retriever')}" if (
+        winners) else "No retriever"  # fmt: skip
+    beats = ("beats" if 1 in (len(ranked), len(winners)) else "beat") if winners else "is shown to beat"
     decided = not no_baseline and any(row["word"] != TOO_FEW and row["interval"] for row in ranked)
     tested = [facts.gains[row["name"]] for row in ranked if row["name"] in facts.gains]
     lacking = untested(sum(row.low is None and row.verdict != TOO_FEW for row in tested))
@@ -84,7 +85,7 @@ def _other_queries(facts: Facts) -> str:
     other = [name for name, p in drawn.items() if name in gains and p != number(facts.quality[name].mean_p, 2)]
     counts = listing([f"{count(gains[name].n)} with {name}" for name in other])
     here = f"In this table, P is averaged over queries that also have P₀ ({counts})"
-    return f"{here}; in the figure, over all with P." if other else ""
+    return f"{here}; in the figure, over all queries with P." if other else ""
 
 
 def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:

@@ -85,7 +85,7 @@ def _pair(section: Section) -> list[Warned]:
         own = pair.reference == section.reference_retriever
         why = "the grid’s first retriever and the reference retriever" if own else "the grid’s first two retrievers"
         other = " To choose another pair, set analysis.primary (retriever and reference) before generating answers."
-    alone = "Its interval isn’t corrected for the other pairs."
+    alone = "This pair’s interval isn’t corrected for the comparisons of other pairs."
     return [Warned("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
 
@@ -115,9 +115,9 @@ def relay_with_holes(facts: Facts) -> list[str]:
     )
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
     follows = f"would change from {_quoted(own)} to {' and to '.join(changed)}" if changed else (
-        f"{_quoted(own)} stays the same with all labels tried")  # fmt: skip
+        f"would remain {_quoted(own)} with all labels tried")  # fmt: skip
     return [
-        f"with other labels for the unjudged passages, P’s change per 0.1 of {measure}@{k} would range from {low} "
+        f"depending on the labels of the unjudged passages, the change in P per 0.1 of {measure}@{k} ranges from {low} "
         f"to {high} ({none} if none are relevant, {every} if all are). The answer {follows}."
     ]
 
@@ -131,21 +131,21 @@ def relay_left_open(facts: Facts) -> list[str]:
     whole, adjusted = facts.slopes.get(""), facts.slopes.get("adjusted")
     if facts.relayed != relay.NOT_KNOWN or not whole or not whole.excludes_zero:
         return []
-    measured = f"as measured, P changes by {per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
+    measured = f"without adjustment, P changes by {per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
     if adjusted is None or adjusted.slope is None:
-        cause = "the slope cannot be adjusted for difficulty, which may be the cause"
+        cause = "the slope cannot be adjusted for difficulty, which may explain it"
         return [f"{measured}; without zero-shot answers, {cause}."]
-    return [] if adjusted.excludes_zero else [f"{measured}; adjusted for difficulty, the slope may be zero."]
+    return [] if adjusted.excludes_zero else [f"{measured}; when adjusted for difficulty, the slope may be zero."]
 
 
 def clustered(facts: Facts) -> list[Warned]:
     """Say how many clusters the queries form, and for which results the cluster is the unit."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
-                           f"largest contains {share(row.share_largest)} of the queries. For verdicts, and for the "
-                           "intervals of systems, gain, relay and correlations, the cluster is the unit; other "
-                           "intervals are omitted or treat queries as independent. A remark about “a single further "
-                           f"query” means one further cluster of {number(row.queries / row.n_eff, 1)} such queries.",
+                           f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "
+                           "in systems, gain, relay and correlations, use clusters as units; other intervals are "
+                           "omitted or treat queries as independent. Where a remark says “a single further query”, "
+                           f"read “a further cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip
@@ -165,7 +165,7 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
         return []
     decided = [row for row in [*rows] if row.better] + [row for row in rows if row.worse]
     said = with_remark(f"{'; '.join(parts)} (Bonferroni-corrected intervals).", undone(decided))
-    return [Warned(f"Other retrievers against {facts.section.reference_retriever}", said, tuple(rows))]
+    return [Warned(f"Other retrievers compared with {facts.section.reference_retriever}", said, tuple(rows))]
 
 
 def _other_cells(facts: Facts) -> list[Warned]:

@@ -25,9 +25,9 @@ RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]:
 def counted_where(section: Section) -> str:
     """Say which rows the headings of the parts in COUNTING count."""
     ordering, _, references, _ = section.lead.values()
-    oracles = " and without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (
-        f"The heading counts only cells with {ordering} order and {references} references, at every k{oracles}; the "
+        f"This heading counts only cells with {ordering} order and {references} references (all k{oracles}); the "
         "tables list every cell."
     )
 
@@ -63,7 +63,7 @@ def headings(facts: Facts) -> dict[str, str]:
     if ranked.height:
         text = "Queries with better rankings have higher utility"
         lacking = rho.height - ranked.height
-        without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
+        without = f"; ρ is undefined in {count(lacking)}" if lacking else ""
         texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked) + without
     ends = (section.grid.k[0], section.grid.k[-1])
     shown = [name for name in coloured(facts) if (lines[name][0].k, lines[name][-1].k) == ends]
@@ -71,7 +71,7 @@ def headings(facts: Facts) -> dict[str, str]:
     moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
     if moved:
         from_to = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}"
-        texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested)"
+        texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested for significance)"
     if found := panel_finding(section):
         texts["panel"] = found
     if copied := copying(facts):

@@ -20,14 +20,14 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORSE,
 )
-from ragrelay.report.display.findings import Row, counts, undone, with_remark, would_undo
+from ragrelay.report.display.findings import Row, counts, needed, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Difference, Facts
 from ragrelay.report.lead_answers import ADJUSTED, MOST_NAMED, at_most
 from ragrelay.report.verdict_tables import slope_with_interval
 
-CAUSE = "only relevance set by design (as with graded retrievers) shows causation"
+CAUSE = "only relevance set by design (as with graded retrievers) can show causation"
 UNTESTED = "not tested"
 """What sentences call an undecided verdict if all differences are equal."""
 BY_GAIN = {BETTER: "answers are better than zero-shot with {}", WORSE: "worse than zero-shot with {}",
@@ -39,8 +39,8 @@ BY_CORRELATION = {ABOVE: "above zero for {}", BELOW: "below zero for {}", UNDECI
 BY_EQUIVALENCE = {
     **{word: f"{{}} {{are}} {word}" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE, BETTER, WORSE)},
     EQUIVALENT: "{} {are} equivalent within the margin",
-    NOT_WORSE: "{} {are} not worse by the margin or more, and may be better",
-    NOT_BETTER: "{} {are} not better by the margin or more, and may be worse",
+    NOT_WORSE: "{} {are} either better, or worse by less than the margin",
+    NOT_BETTER: "{} {are} either worse, or better by less than the margin",
     UNDECIDED: "undecided for {}",
     TOO_FEW: "too few queries for {}",
 }
@@ -64,8 +64,9 @@ def equal_length(facts: Facts) -> list[str]:
     difference = with_interval(row.equal_length_difference, row.equal_length_low, row.equal_length_high)
     return [
         f"Answers with {row.retriever} have {number(row.length_ratio, 2)} times as many tokens as answers with "
-        f"{row.against_retriever} (geometric means). At equal length, P would differ by {difference}, unless a better "
-        "context itself changes the length; ragrelay draws no conclusion from this."
+        f"{row.against_retriever} (geometric means). At equal length, the estimated difference in P is {difference}. "
+        "The estimate holds only if a better context doesn’t itself change the length, so ragrelay draws no conclusion "
+        "from it."
     ]
 
 
@@ -90,7 +91,7 @@ def _for_margin(row: Difference) -> str:
 
 def how_relayed(facts: Facts) -> list[str]:
     """State the basis of the answer on relay: the slope, the adjusted slope, and the slope on unseen references."""
-    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} on unseen references"}
+    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} when scored on unseen references"}
     slopes = [
         names[name].format(slope_with_interval(row)) for name, row in facts.slopes.items() if row.slope is not None
     ]
@@ -101,17 +102,23 @@ def how_relayed(facts: Facts) -> list[str]:
     difficulty = f"Difficulty combines a query’s mean {measure}@{k} and P₀. " if adjusted else ""
     return [
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. "
-        f"{difficulty}The page reports relay only if the intervals of both slopes, as measured and adjusted, lie above "
-        f"zero. A retriever that suits some queries for another reason would give the same slopes; {CAUSE}."
+        f"{difficulty}This page reports relay only if the intervals of both slopes, unadjusted and adjusted, lie above "
+        "zero. A retriever that happens to suit some queries for another reason would produce the same slopes; "
+        f"{CAUSE}."
     ]
 
 
 def not_compared(cells: pl.DataFrame) -> str:
     """Say why none of the ``cells`` (rows of gain.csv) can be compared with zero-shot."""
     few = cells.filter(verdict=TOO_FEW)
-    named = [f"{TOO_FEW}: {few['remark'][0]}" if few["remark"].n_unique() == 1 else TOO_FEW] if few.height else []
+    named = (
+        [f"{TOO_FEW}: {counts(few.row(0, named=True))}" if few["remark"].n_unique() == 1 else TOO_FEW]
+        if few.height
+        else []
+    )
     reasons = [*cells.filter(pl.col("verdict") != TOO_FEW)["reason"].drop_nulls().unique(maintain_order=True), *named]
-    return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}"
+    why = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"No cell can be compared with zero-shot{why}"
 
 
 def gain_counts(section: Section) -> str:
@@ -129,9 +136,9 @@ def gain_counts(section: Section) -> str:
     return with_remark(
         f"Answers with context are better than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({few}{section.grades[0]} references{oracles}, "
-        f"{at_most(tested['n'].to_list())}). If no context mattered, chance alone would decide "
-        f"{about(tested.height * ALPHA)} of these cells. After Holm’s correction, {count(kept[BETTER])} are better and "
-        f"{count(kept[WORSE])} worse.",
+        f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
+        f"{about(tested.height * ALPHA)} of these cells. After Holm’s correction, answers are better in "
+        f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
 
@@ -162,11 +169,11 @@ def flags(section: Section) -> list[str]:
     """Warn about cells whose mean utility misrepresents the gain: its sign is opposite, or one query dominates it."""
     of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
     cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
-    sentences = []
+    sentences, of = list[str](), " of retriever, ordering, k and references"
     disagreeing = cells.filter(pl.col("utility_disagrees").fill_null(False))
     if disagreeing.height:
         sentences.append(
-            f"In {counted(disagreeing.height, COMBINATION)}, mean U and mean gain have opposite signs "
+            f"In {counted(disagreeing.height, COMBINATION)}{of}, mean U and mean gain have opposite signs "
             f"({_cells(disagreeing.iter_rows(named=True))}); ragrelay draws no conclusions from U."
         )
     dominated = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
@@ -176,7 +183,7 @@ def flags(section: Section) -> list[str]:
             for row in dominated.head(MOST_NAMED).iter_rows(named=True)
         ]
         sentences.append(
-            f"In {counted(dominated.height, COMBINATION)}, one query accounts for more than 20% of the sum of |U|: "
+            f"In {counted(dominated.height, COMBINATION)}{of}, one query accounts for more than 20% of the sum of |U|: "
             f"{'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
         )
     return sentences
@@ -198,13 +205,13 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
         return []
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED, TOO_FEW)}
     oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
-    few = f", {count(by_word[TOO_FEW].height)} with {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    few = f" ({TOO_FEW} in {count(by_word[TOO_FEW].height)})" if by_word[TOO_FEW].height else ""
     alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"ρ between {measure}@k and utility is defined for {counted(cells.height, COMBINATION)} of retriever{oracles}, "
-        f"ordering, k and grade. After Holm’s correction: {count(by_word[ABOVE].height)} above zero, "
-        f"{count(by_word[BELOW].height)} below, {count(by_word[UNDECIDED].height)} undecided{few}. Without correction, "
-        f"p < 0.05 in {count(alone)}; chance alone would give {about(cells.height * ALPHA)}."
+        f"ordering, k and grade. After Holm’s correction, ρ is above zero in {count(by_word[ABOVE].height)}, below "
+        f"zero in {count(by_word[BELOW].height)} and undecided in {count(by_word[UNDECIDED].height)}{few}. Without the "
+        f"correction, p < 0.05 in {count(alone)}; chance alone would give {about(cells.height * ALPHA)}."
     ]
 
 
@@ -259,7 +266,8 @@ def _difference(row: Row) -> str:
 
 
 def _rho(row: Row) -> str:
-    return "; ".join(filter(None, [with_interval(row["value"], row["low"], row["high"], 2), row["remark"]]))
+    remark = needed(row["remark"] or "").replace(" alone, ", " before and ")
+    return "; ".join(filter(None, [with_interval(row["value"], row["low"], row["high"], 2), remark]))
 
 
 def _cell(row: Row) -> str:

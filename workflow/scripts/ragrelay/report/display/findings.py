@@ -76,15 +76,23 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 def counts(row: Mapping[str, Any]) -> str:
     """Return the counts of a row with too few queries for a verdict; empty for any other verdict."""
-    return row["remark"] or "" if row["verdict"] == TOO_FEW else ""
+    return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
+
+
+def needed(text: str) -> str:
+    """Turn the ``, 12 needed`` that ends a table's counts into part of a sentence."""
+    text = text.replace("1 of 1 queries have", "the only query has")
+    return re.sub(r", (\S+) needed(?=\)?$)", r", but \1 are needed", text)
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
     """Say why a row, called ``name``, is undecided although Student's t alone would decide it; empty otherwise."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
-    said = f"{row['remark'][0].upper()}{row['remark'][1:]}."
-    return said.replace(":", f" with {name}:", 1) if name else said
+    head, _, why = row["remark"].partition(":")
+    of = f" with {name}" if name else ""
+    head = f"the differences{of} are skewed" if head == "skewed differences" else f"{head}{of}"
+    return f"{head[0].upper()}{head[1:]}:{why}."
 
 
 def with_remark(text: str, remark: str) -> str:
