@@ -37,16 +37,14 @@ def facts_file(
         "warning": [*annexes.get("annex_warnings", []), *filter(None, [annexes.get("mixed")])],
     }
     return {
-        "version": VERSION,
-        "study": study.name,
+        "version": VERSION, "study": study.name,
         "notes": [{"kind": kind, "sentence": said} for kind, some in notes.items() for said in dict.fromkeys(some)],
         "over_all": [
-            {"dataset": row.dataset, "where": row.where, "answers": [_answer(answer, {}) for answer in row.answers]}
-            for row in rows
-        ],
+        {"dataset": row.dataset, "where": row.where, "answers": [_answer(answer, {}) for answer in row.answers]}
+        for row in rows ],
         "sections": [_section(facts_of(section), shown) for section, shown in zip(study.sections, leads, strict=True)],
         "annexes": [record for name, value in annexes.get("annex_answers", []) for record in _of_annex(name, value)],
-    }
+    }  # fmt: skip
 
 
 def _section(facts: Facts, shown: Mapping[str, Any]) -> Record:

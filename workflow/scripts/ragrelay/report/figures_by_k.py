@@ -51,7 +51,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
         "coefficient": [name for name in COEFFICIENTS if name in set(cells["coefficient"])],
         "measure": [name for name in grid.measures if name in set(cells["measure"])],
         "subset": cells["subset"].unique(maintain_order=True).to_list(),
-    }
+    }  # fmt: skip
     choices = []
     few = most is None or cells.height <= 2 * most
     for name, value in chosen.items():

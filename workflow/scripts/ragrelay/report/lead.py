@@ -17,15 +17,10 @@ from ragrelay.report.lead_warnings import warnings
 def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, object]]) -> dict[str, Any]:
     """Return a section's first screen. ``part``: its index in the explorer; ``left_out``: records of left_out.json."""
     return {
-        "answers": answers(facts),
-        "scope": scope(facts.section),
-        "looks": facts.section.looks,
-        "figure": lead_figure(facts, part, explored),
-        "figure_title": figure_title(facts),
-        "figure_remark": figure_remark(facts),
-        "table": table(facts),
-        "warnings": warnings(facts, left_out),
-    }
+        "answers": answers(facts), "scope": scope(facts.section), "looks": facts.section.looks,
+        "figure": lead_figure(facts, part, explored), "figure_title": figure_title(facts),
+        "figure_remark": figure_remark(facts), "table": table(facts), "warnings": warnings(facts, left_out),
+    }  # fmt: skip
 
 
 def size(sections: Sequence[Section]) -> str:

@@ -21,10 +21,9 @@ from ragrelay.report.facts import Correlation, Difference, Facts, Slope
 DOES_RELAY = "Does the answer improve more on queries where the ranking improves more?"
 RELAYED = {
     relay.IT_IS: "Answers improve more where rankings improve more",
-    relay.IT_IS_NOT: "Answers improve less where rankings improve more",
-    relay.NOT_KNOWN: "We do not know",
+    relay.IT_IS_NOT: "Answers improve less where rankings improve more", relay.NOT_KNOWN: "We do not know",
     relay.TOO_FEW: "We cannot tell",
-}
+}  # fmt: skip
 """The sentence for each conclusion on relay."""
 ADJUSTED = "adjusted for difficulty"
 BY_SYSTEM = {

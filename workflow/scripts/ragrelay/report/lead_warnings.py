@@ -25,10 +25,9 @@ COPIED = 0.5
 LEVEL = 0.951
 """Intervals with a higher level state the level; all others on the first screen have 95%."""
 LABELLED = {
-    labellings.ALL: "if all are relevant",
-    labellings.LOWEST: "with the labels that give the lowest slope",
+    labellings.ALL: "if all are relevant", labellings.LOWEST: "with the labels that give the lowest slope",
     labellings.HIGHEST: "with the labels that give the highest slope",
-}
+}  # fmt: skip
 
 
 def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> list[Warned]:
@@ -159,7 +158,7 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
         "answers are worse with {}": [row for row in rows if row.worse],
         "undecided for {}": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
         f"{TOO_FEW} for {{}}": [row for row in rows if row.verdict == TOO_FEW],
-    }
+    }  # fmt: skip
     parts = [text.format(listing([row.retriever for row in some])) for text, some in named.items() if some]
     if facts.section.primary is None or not parts:
         return []

@@ -23,13 +23,10 @@ from ragrelay.retrieval.contexts import NO_RESULTS
 ABSENT = "absent"
 """The column that with_absent adds, and the reason given for these answers."""
 WHY = {
-    ABSENT: "no line in the file",
-    THINKING: "unfinished thought",
-    IMPORTED_MISSING: "missing from the file",
+    ABSENT: "no line in the file", THINKING: "unfinished thought", IMPORTED_MISSING: "missing from the file",
     "content_filter": "prompt or answer stopped by the endpoint's filter",
-    "too long": "prompt too long for the endpoint",
-    "refused": "prompt refused by the endpoint",
-}
+    "too long": "prompt too long for the endpoint", "refused": "prompt refused by the endpoint",
+}  # fmt: skip
 """What missing answers' finish_reasons mean, except for those that engines return."""
 MANY = 0.1
 """Missing answers are many if they exceed this share of a generator's answers, or of its answers with a retriever."""

@@ -17,20 +17,16 @@ from ragrelay.report.study import ReportedStudy
 
 LEFT_OUT = {
     "stage": text("stage that counted the items: collection, runs, contexts, answers, generation, nuggets, scoring or "
-        "annotation"),
-    "dataset": text("name of the dataset in the configuration"),
+    "annotation"), "dataset": text("name of the dataset in the configuration"),
     "what": text("description of what was left out, skipped or cut"),
     "count": integer("number of items that were left out, skipped or cut"),
     "detail": text("the items themselves, if they are recorded, as plain text or JSON"),
-}  # fmt: skip
+}  # fmt: skip  # fmt: skip
 MIXED = {
-    "engines": "engines or devices",
-    "model_runner": "vLLM model runners",
-    "attention_backend": "attention backends",
-    "batch_invariant": "batch-invariance settings",
-    SERVED: "models named in an endpoint's replies",
+    "engines": "engines or devices", "model_runner": "vLLM model runners", "attention_backend": "attention backends",
+    "batch_invariant": "batch-invariance settings", SERVED: "models named in an endpoint's replies",
     SYSTEM: "endpoint systems (system_fingerprint)",
-}
+}  # fmt: skip
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
 JOB = ("dataset", "generator", "shard")

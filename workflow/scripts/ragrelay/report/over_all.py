@@ -13,8 +13,6 @@ from ragrelay.report.lead_answers import relay_conclusion, short, winner_first
 from ragrelay.report.outputs import RESULT_TABLES
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
-
-
 OF_ROW = ("question", "adjusted", "retrievers", "references", "measure", *KEYS)
 """Columns that identify a row of pooled.csv."""
 

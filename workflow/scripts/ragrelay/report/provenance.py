@@ -60,13 +60,9 @@ def gather_provenance(
         }
         generators[name] = {"fingerprint": fingerprint, **described}
     return {
-        "config": config,
-        "versions": {name: version for name in PACKAGES if (version := _version(name))},
-        "commit": _commit(root),
-        "generators": generators,
-        "stages": gather_stages(benchmarks, jobs),
-        "jobs": jobs,
-    }
+        "config": config, "versions": {name: version for name in PACKAGES if (version := _version(name))},
+        "commit": _commit(root), "generators": generators, "stages": gather_stages(benchmarks, jobs), "jobs": jobs,
+    }  # fmt: skip
 
 
 def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:

@@ -16,32 +16,28 @@ CONTEXT_USE_REQUESTS = {
 }
 PLAN = {
     "dataset": text("name of the dataset or set of claims; `total` in the last row, which counts a key once even if "
-                    "several jobs request it"),
-    "generator": text("name of the generator"),
+    "several jobs request it"), "generator": text("name of the generator"),
     "retriever": text("name of the retriever; empty for jobs that serve all retrievers"),
     "job": text("name of the rule whose jobs the row sums up"),
     "cells": integer("number of cells for which the jobs write results", "cells"),
     "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers they are "
-                              "compared with", "answers"),
-    "prompts": integer("number of distinct prompts in the jobs", "prompts"),
+    "compared with", "answers"), "prompts": integer("number of distinct prompts in the jobs", "prompts"),
     "asked": integer("number of keys that the jobs request; each key stands for an answer or for the likelihood of a "
-                     "given text", "keys"),
-    "cached": integer("number of requested keys that are already in the cache", "keys"),
+    "given text", "keys"), "cached": integer("number of requested keys that are already in the cache", "keys"),
     "to_make": integer("number of requested keys that are not yet in the cache", "keys"),
     "of_answers_to_come": integer("maximum number of requested likelihoods for answers that haven't been generated yet",
-    "keys"),
-    "requests": integer("number of requests that the engine will get", "requests"),
+    "keys"), "requests": integer("number of requests that the engine will get", "requests"),
     "prompt_tokens": integer("number of prompt tokens in the requests to the engine", "tokens"),
     "engine_starts": integer("number of jobs that start an engine because they request keys that are not yet in the "
-                             "cache", "jobs"),
+    "cache", "jobs"),
     "answer_tokens_estimate": number("estimated number of tokens in the answers to be generated", "tokens"),
     "prefix_shared_tokens_estimate": number("estimated number of prompt tokens that come from the prefix "
-                                            "cache", "tokens"),
+    "cache", "tokens"),
     "gpu_hours_estimate": number("estimated time for which the engines occupy GPUs, including their start; empty if no "
-                                 "speed is known", "hours"),
+    "speed is known", "hours"),
     "disk_bytes_estimate": number("estimated disk space for the results that are not yet in the cache", "bytes"),
     "answer_tokens_from": text("what the estimated number of answer tokens is based on"),
     "tokens_per_second": number("speed of earlier jobs: answer tokens per second or, for jobs that score given texts, "
-        "prompt tokens per second", "tokens/s"),
+    "prompt tokens per second", "tokens/s"),
     "tokens_per_second_from": text("source of the speed in `tokens_per_second`"),
-}  # fmt: skip
+}  # fmt: skip  # fmt: skip

@@ -83,7 +83,7 @@ def table1(section: Section, unseen: bool = False) -> Table1:
     by_cell = {
         (row["retriever"], row["ordering"], row["references"], row["k"]): row
         for row in section["utility"].iter_rows(named=True)
-    }
+    }  # fmt: skip
     marks = _marks(section["significance"])
     rows = []
     for retriever in grid.retrievers:

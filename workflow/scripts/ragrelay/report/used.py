@@ -26,7 +26,7 @@ SHOWN = {
 TYPES = {
     **dict.fromkeys(("gpu_hours", "planned"), pl.Float64),
     **dict.fromkeys(("asked_runtime", "memory", "asked_mem_mb"), pl.Int64),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,9 @@ BY_EQUIVALENCE = {
     **{word: f"{{}} {{are}} {word}" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE, BETTER, WORSE)},
     EQUIVALENT: "{} {are} equivalent within the margin",
     NOT_WORSE: "{} {are} either better, or worse by less than the margin",
-    NOT_BETTER: "{} {are} either worse, or better by less than the margin",
-    UNDECIDED: "undecided for {}",
+    NOT_BETTER: "{} {are} either worse, or better by less than the margin", UNDECIDED: "undecided for {}",
     TOO_FEW: "too few queries for {}",
-}
+}  # fmt: skip
 """Texts for verdicts; ``{}`` is replaced with the retrievers, and ``{are}`` agrees with their number."""
 COMBINATION = "combination"
 """A retriever, ordering, k and grade: a cell at one of its grades."""

@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import REMARK, Column, Table, between, name,
 LABELS = {
     REVERSED: "references or passages reversed", SWAPPED: "parts of the question swapped",
     PADDED: f"padded with {PADDING_WORDS} words", LENGTH: "length (Spearman’s ρ)",
-}  # fmt: skip
+}  # fmt: skip  # fmt: skip
 
 
 class Wording(NamedTuple):
@@ -63,7 +63,7 @@ def _done(check: str, words: Wording) -> str:
         REVERSED: "Showing the judge references or passages in reverse order",
         SWAPPED: "Asking the judge with the parts of the question in another order",
         PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
-    }[check]
+    }[check]  # fmt: skip
 
 
 def _compared(value: float) -> str:
