@@ -61,7 +61,7 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
         effect = ends(row["effect"], None if row["low"] is None else (row["low"], row["high"]))
         assert f"by {effect} " in of_k
         assert f" the {row['n']} of {row['n_queries']} queries" in of_k
-        assert (f"; the other {rest} queries don’t count" in of_k) == (rest > 0)
+        assert (f"; the other {rest} queries aren’t used" in of_k) == (rest > 0)
         assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
             (of_slope,) = [one for one in said if f"“{row['intervention']}” on" in one and ": per 0.1" in one]

@@ -32,6 +32,6 @@ def test_labels_and_published_tables_in_a_browser(browser: Any, tmp_path: Path) 
     shown = replace(whole, parts=[labels, compared])
     page.write_text(render_page(shown), encoding="utf-8")
     with opened(browser, page) as tab:
-        assert tab.get_by_text("1 of 1 published value in our 95% intervals").count() == 1
+        assert tab.get_by_text("1 of 1 published value lies in our 95% intervals").count() == 1
         assert tab.locator("#annotations table").count() > 0
         assert violations(tab) == []

@@ -168,7 +168,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
     if cut + unfinished:
         claimed.append(f"{thoughts:,} {cut:,} cut {unfinished:,} did not end {share} {lower}")
     if unknown:
-        claimed.append(f"{len(rows):,} {unknown:,} unknown")
+        claimed.append(f"unknown {unknown:,} {len(rows):,}" if unknown < len(rows) else f"unknown {unknown:,}")
     many = (cut + unfinished) / thoughts > 0.1
     return answer, claimed, [f"{cut + unfinished:,} {thoughts:,} demo-lm demo cut did not end {share} {lower}"] * many
 

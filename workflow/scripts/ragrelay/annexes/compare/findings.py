@@ -141,7 +141,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
         f"Of all {counted(cells.height, 'cell')}, P is better after the change in {said[BETTER]} and worse in "
         f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown} and in {count(still)} no query changed. After Holm’s "
         f"correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, {by_chance} would "
-        "be decided by chance alone if nothing had changed.",
+        "have a verdict by chance alone if nothing had changed.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 

@@ -143,7 +143,7 @@ def _word(row: Row) -> str:
 
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
-    others = f"; the other {counted(rest, 'query', 'queries')} don’t count" if rest else ""
+    others = f"; the other {counted(rest, 'query', 'queries')} aren’t used" if rest else ""
     of = "the mean over" if kind.needs_pairs else "based on"
     said = (
         f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} the "

@@ -155,7 +155,7 @@ def _transfer(study: PredictedStudy) -> str | None:
     ]
     return (
         f"At k = {study.k}, the same regression trained on another dataset’s queries has a correlation with the gain "
-        f"of ρ = {listing(said)}. By chance, ρ would be 0."
+        f"of ρ = {listing(said)}. By chance alone, ρ would be about 0."
     )
 
 

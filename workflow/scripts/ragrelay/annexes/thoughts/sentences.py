@@ -107,7 +107,7 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
         f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
         f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
         f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, "
-        f"{about(tested.height * ALPHA)} would be decided by chance alone if the context made no difference."
+        f"{about(tested.height * ALPHA)} would differ by chance alone if the context made no difference."
     ]
 
 
@@ -130,7 +130,9 @@ def _unknown(study: ThoughtStudy) -> list[str]:
     unknown, answers = study.counts.select(pl.col("n_unknown", "n").sum()).row(0)
     if not unknown:
         return []
-    return [f"Of {counted(answers, 'answer')}, {count(unknown)} have a thought of unknown length; means exclude them."]
+    which = f"all {count(answers)}" if unknown == answers else f"{count(unknown)} of {count(answers)}"
+    excluded = "" if unknown == answers else "; means exclude these answers"
+    return [f"The length of the thought is unknown for {which} answers{excluded}."]
 
 
 def _no_lengths(study: ThoughtStudy) -> bool:

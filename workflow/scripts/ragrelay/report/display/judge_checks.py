@@ -61,7 +61,7 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
 def _done(check: str, words: Wording) -> str:
     return {
         REVERSED: "Showing the judge references or passages in reverse order",
-        SWAPPED: "Asking the judge with the parts of the question in another order",
+        SWAPPED: "Putting the parts of the judge’s question in another order",
         PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
     }[check]  # fmt: skip
 
