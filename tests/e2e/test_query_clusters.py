@@ -44,7 +44,7 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
     tests = pl.read_csv(study.results / f"small/{ANALYSIS}/significance.csv")
     assert tests["p_value"].is_null().all() and NOT_BY_CLUSTER in tests["reason"].to_list()
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
-    assert f"{n} queries in {(n + 1) // 2} clusters" in page
+    assert f"{n} queries form {(n + 1) // 2} clusters" in page
     provenance = json.loads((study.results / "report/provenance.json").read_text(encoding="utf-8"))
     assert provenance["config"]["datasets"]["small"]["clusters"] == "conversations.tsv"
     assert provenance["data"]["small"]["clusters"]["count"] == n
