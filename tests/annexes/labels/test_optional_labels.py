@@ -97,7 +97,7 @@ def test_checks_of_a_source_run_themselves_and_the_page_alone(optional: Sandbox,
 def test_without_sources_the_target_says_what_it_needs(copied: Callable[[], Sandbox]) -> None:
     done = copied().snakemake("--dry-run", "erag", check=False)
     assert done.returncode != 0
-    assert "config key 'grid.annotations': found none; expected one of" in done.stdout + done.stderr
+    assert "config key 'grid.annotations': found no value; expected one of" in done.stdout + done.stderr
 
 
 @pytest.mark.full

@@ -62,7 +62,7 @@ def test_the_interval_is_not_that_of_the_t_test_as_its_columns_say() -> None:
     assert (
         about["low"].endswith("from the same test as `p_verdict`") and "verdict and the interval" in about["p_verdict"]
     )
-    assert about["p_value"].endswith("paired t-test, uncorrected; the interval belongs to `p_verdict`")
+    assert about["p_value"].endswith("the interval corresponds to `p_verdict`, not to this p-value")
 
 
 def test_the_verdict_is_the_sign_of_a_decided_mean_difference() -> None:
