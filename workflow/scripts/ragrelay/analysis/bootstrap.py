@@ -103,7 +103,7 @@ def bootstrap_intervals(
 
 
 def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
-    """Compute Pearson's r for each pair in the sample, in each resample, and without each query.
+    """For each pair, compute Pearson's r in the sample, in each resample, and with each query left out in turn.
 
     All pairs use the same resamples of queries. A NaN excludes its query from its pair.
     """
@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Name the column with the largest share of equal values, and their number; without columns, say "a column"."""
+    """Return a phrase on the column with the largest share of equal values; "a column" if there are no columns."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -148,11 +148,11 @@ def bca_interval(
 ) -> Interval:
     """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
-    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
-    each query; NaN means undefined. ``columns``: the statistic's columns, keyed by name, to use in reasons. The tail is
-    Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the quantile of Student's t with n - 1 degrees of
-    freedom (Hesterberg 2015, The American Statistician 69). This corrects the bootstrap variance, which is too small by
-    the factor (n - 1) / n.
+    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) with each
+    query left out in turn; NaN means undefined. ``columns``: the statistic's columns, keyed by name, to use in reasons.
+    The tail is Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the quantile of Student's t with n - 1
+    degrees of freedom (Hesterberg 2015, The American Statistician 69). This corrects the bootstrap variance, which is
+    too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -169,7 +169,7 @@ def bca_interval(
 
 
 def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES) -> Interval:
-    """Compute the percentile interval for a statistic of n queries at expanded levels (see ``bca_interval``)."""
+    """Compute the percentile interval at expanded levels (see ``bca_interval``) for a statistic of n queries."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return _undefined(draws, defined, columns)
@@ -179,7 +179,7 @@ def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapp
 
 
 def jackknife_error(jackknife: Array) -> float:
-    """Estimate a statistic's standard error from its values without each query (n,): Tukey 1958; Efron 1982, ch. 3."""
+    """Estimate a statistic's standard error from its leave-one-out values (n,): Tukey 1958; Efron 1982, ch. 3."""
     n = len(jackknife)
     return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
 

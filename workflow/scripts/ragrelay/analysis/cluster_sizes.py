@@ -21,7 +21,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``: one row, or none if queries are independent."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``: one row, or none if queries are independent."""
     if given.clusters is None:
         return pl.DataFrame(schema=SCHEMA)
     answered = given.cells["qid"].unique().to_list()

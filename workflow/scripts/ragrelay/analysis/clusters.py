@@ -44,7 +44,7 @@ def effective_number(sizes: npt.NDArray[Any]) -> float:
 
 
 def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return ``table`` with nulls in ``columns``, which assume independent queries, and with the ``reason``.
+    """Return ``table`` with nulls in ``columns``, whose values assume independent queries, and with the ``reason``.
 
     A row that already has a reason keeps it.
     """
@@ -93,10 +93,10 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
 
     ``query`` (n,) is the index of each row's query. Let F and G be the columns' midranks, divided by n and centred.
     Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
-    v(y) - 3 S: u is the mean of G over the rows with a larger x, where rows with an equal x count half; v is the same
-    for F by y. A row's influence on A is F² + 2 w(x) - 3 A, where w is like u, but for F (Croux and Dehon 2010,
-    Statistical Methods & Applications 19). Without m of the n rows, rho decreases by the sum of their influences / (n -
-    m). This takes a single sort; exact values would take one sort per query.
+    v(y) - 3 S: u is the mean of G over rows with a larger x, and v the mean of F over rows with a larger y; ties count
+    half. A row's influence on A is F² + 2 w(x) - 3 A, where w is the mean of F over rows with a larger x (Croux and
+    Dehon 2010, Statistical Methods & Applications 19). Without m of the n rows, rho decreases by the sum of their
+    influences / (n - m). This takes a single sort; exact values would take one sort per query.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

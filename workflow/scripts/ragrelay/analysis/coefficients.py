@@ -60,7 +60,7 @@ def pearson_of_sums(sums: Array) -> Array:
 
 
 def pearson_left_out(features: Array) -> Array:
-    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, without n × n weights."""
+    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, not from n × n weights."""
     return pearson_of_sums(features.sum(axis=0) - features)
 
 
@@ -110,11 +110,11 @@ def kendall_left_out(x: Array, y: Array) -> Array:
 
 
 def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
-    """Return how many other queries x and y order the same way relative to each query, minus the opposite ones (n,).
+    """Return, for each query, how many others x and y order the same way, minus how many they order oppositely (n,).
 
     ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. Let before(p) be the sum of sign(y - y_j) over the first p
     queries in the order of x. The result is before(first tied in x) + before(after the last tied) - before(n). A table
-    holds before at every COMPARED_AT_ONCE queries for all y, so at most COMPARED_AT_ONCE are compared one by one.
+    holds before(p) for all y at each multiple p of COMPARED_AT_ONCE, so that fewer queries are compared one by one.
     """
     n = len(x_ranks)
     order = np.argsort(x_ranks, kind="stable")

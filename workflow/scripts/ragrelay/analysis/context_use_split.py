@@ -68,7 +68,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute a row per retriever, ordering, k and reference set, without unseen sets: SCHEMA and adjusted p-values.
+    """Compute SCHEMA and adjusted p-values: a row per retriever, ordering, k and reference set (except unseen sets).
 
     ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures. A
     context is good if ``measure`` at k is above 0 and not below its median over the queries of all retrievers; it was

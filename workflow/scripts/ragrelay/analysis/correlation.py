@@ -105,13 +105,13 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """A hash of the data. Cells with equal data share the hash, such as both subsets if no P_0 is low."""
+        """A hash of the data. Cells with equal data, such as both subsets if no P_0 is low, share the hash."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     parts = (
         transmission(*of_retriever, given.resamples, given.seed, given.clusters)
         for of_retriever in given.each_retriever()
@@ -343,7 +343,7 @@ def _fisher_interval(value: float, error: float, level: float) -> Interval:
 def permutation_p(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return two-sided p-values for a ``coefficient`` (pearson or spearman) of 0, one per pair of columns, all (n,).
+    """Test whether ``coefficient`` (pearson or spearman) is 0; return a two-sided p-value per pair of columns (n,).
 
     The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 divided by the product of the means of x^2 and
     y^2, both centred. If r is 0, its variance is tau^2 / n, whether or not the columns are independent. One column is
@@ -374,8 +374,8 @@ def detectable_rho(n: int) -> float | None:
     """Return the smallest |rho| that gets a verdict (verdicts.of_correlation) in 80% of studies with n queries.
 
     It is computed on Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n -
-    5.5: the verdict needs both a test and an interval, so it has less power than either (simulated on normal columns in
-    benchmarks/verdict_power.py). None if a verdict needs more queries.
+    5.5 for n - 3: the verdict needs both a test and an interval, so it has less power than either (simulated on normal
+    columns in benchmarks/verdict_power.py). None if a verdict needs more queries.
     """
     if n < WORDS_AT_LEAST:
         return None

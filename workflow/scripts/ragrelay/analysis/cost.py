@@ -36,13 +36,13 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed): columns SCHEMA.
 
-    There is a row per retriever and k, one per retriever with a null k, and one for all retrievers, which counts an
-    answer that several retrievers share once. If the store has none of the answers, for example because they were
+    There is a row per retriever and k, one per retriever with a null k, and one for all retrievers, which counts
+    answers shared by several retrievers only once. If the store has none of the answers, for example because they were
     imported, there is no row. ``device_seconds`` sums the seconds of the store's parts, times the ``devices`` of an
-    engine and the job's number of engines (on a CPU, the engines share it). The seconds are spread evenly over the
-    answers in all these parts from one engine and device, because a batch's first answers to finish had to wait for the
-    others. ``device_seconds`` excludes the engine's start, and is null per k, because a long context takes more than an
-    even share. Tokens are null if the endpoint didn't report them for every answer.
+    engine and the job's number of engines (engines on a CPU share it). The seconds are spread evenly over all answers
+    in these parts that come from the same engine and device, because a batch's first answers to finish had to wait for
+    the others. ``device_seconds`` excludes the engine's start, and is null per k, because a long context takes more
+    than an even share. Tokens are null if the endpoint didn't report them for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

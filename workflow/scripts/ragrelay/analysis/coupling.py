@@ -55,16 +55,16 @@ BY_QUERY = (*(name for name in TABLE if name.endswith(("_low", "_high", "_p"))),
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     return pl.concat(couplings(*of_retriever) for of_retriever in given.each_retriever())
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     """Measure how one retriever's utility depends on P_0: a row (``SCHEMA``) per cell and measure.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (which is
-    computed on ranks, taken once) correlate the measure with P_k given P_0. If the number of queries isn't a multiple
-    of 3, the lower thirds are larger. Undefined correlations are null, with a ``reason``.
+    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (computed on
+    ranks; residuals aren't ranked again) correlate the measure with P_k given P_0. If the number of queries isn't a
+    multiple of 3, the lower thirds are larger. Undefined correlations are null, with a ``reason``.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (

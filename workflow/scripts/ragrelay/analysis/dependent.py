@@ -82,7 +82,7 @@ class Contrast:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     return with_adjusted(differences(given.cells, given.measured, given.resamples, given.seed))
 
 

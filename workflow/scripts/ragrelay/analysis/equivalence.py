@@ -80,7 +80,7 @@ WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", 
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     return equivalences(given.cells, *given.compared, clusters=given.clusters)
 
 
@@ -95,14 +95,14 @@ def equivalences(
 
     ``utility``: utility.COLUMNS. There is a row per cell of every other retriever, except on unseen references, which
     differ between the two retrievers. ``p_not_worse`` tests "the mean difference is above -margin", p_not_better tests
-    "it is below margin", and p_value tests both (it is the larger one: Schuirmann 1987). These are one-sided tests from
-    mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of their 90% interval. p_holm and
-    p_not_worse_holm adjust over the retrievers in a cell (``family``). A row without a test has a ``reason``.
+    "it is below margin", and p_value tests both (it is the larger of the two: Schuirmann 1987). These are one-sided
+    tests from mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of their 90% interval. p_holm
+    and p_not_worse_holm adjust over the retrievers in a cell (``family``). A row without a test has a ``reason``.
 
-    The ``verdict`` (see verdicts) follows from the interval from ``verdict_low`` to verdict_high. Its level is 1 - 5% /
-    m for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05.
-    The ``primary`` pair is tested separately, at 95%, and doesn't count towards m. The levels in Holm's steps aren't
-    valid for verdicts on the margin (docs/methods.md).
+    The ``verdict`` (see verdicts) follows from the interval from ``verdict_low`` to verdict_high. The interval's level
+    is 1 - 5% / m for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is
+    below 0.05. The ``primary`` pair is tested separately, at 95%, and doesn't count towards m. The levels in Holm's
+    steps aren't valid for verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -138,7 +138,7 @@ def equivalences(
 def words_of(
     columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Compute WORDS for the mean of each column of differences; all intervals together have 95% coverage.
+    """Compute the columns WORDS for the mean of each column of differences; all intervals together have 95% coverage.
 
     ``clusters``: each query's cluster for each column, or None for a column with independent queries.
     """

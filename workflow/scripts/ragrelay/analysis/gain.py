@@ -76,7 +76,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     return with_adjusted(
         pl.concat(gains(utility, given.resamples, given.seed, given.clusters) for utility, _ in given.each_retriever())
     )
@@ -89,7 +89,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
     (mean_tests: the larger of Student's and Hall's p-values, with 1.75 times the skewness), ``low`` and ``high`` from
     its 95% interval. The verdict is the sign of the mean difference if that interval excludes 0, and otherwise
     undecided. It is too few queries if there are fewer than 12 queries, or fewer than 8 with a difference. With fewer
-    than 5, there is no test but a ``reason``. With ``clusters`` (see Transmission), the tests come from
+    than 5, there is a ``reason`` instead of a test. With ``clusters`` (see Transmission), the tests come from
     mean_tests.ClusterMeans, and the statistics that assume independent queries are null: d_z, t, and all p-values but
     p_verdict.
     """
@@ -120,7 +120,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (references), family_size, p_holm and p_bh, which adjust p_verdict, over all retrievers' cells."""
+    """Add family (references), family_size, and p_verdict adjusted over all retrievers' cells (p_holm, p_bh)."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 

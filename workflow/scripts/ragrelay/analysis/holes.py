@@ -56,7 +56,7 @@ class Holes(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     _, kinds, contexts, judged = given.rankings
     return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary, given.clusters)
 
@@ -79,8 +79,8 @@ def holes(
 
     A search looks for the lowest and highest slopes (Dinkelbach 1967, for a ratio of sums). Given the current slope b,
     a hole changes its label if that lowers (or raises) sum xp - b sum xx. The derivative with respect to the label
-    decides: p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that
-    helps. These labellings exist, but others may give even lower or higher slopes.
+    decides: p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). A query's change is kept only
+    if it helps. These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)

@@ -56,7 +56,7 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 
 
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
-    """Compute a row per check, with p-values adjusted over the checks: COLUMNS or PASSAGE_COLUMNS.
+    """Compute COLUMNS or PASSAGE_COLUMNS: a row per check, with p-values adjusted over the checks.
 
     ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the values of the table's first three
     columns. The query is the unit: a change is averaged over a query's answers or passages and tested like a gain

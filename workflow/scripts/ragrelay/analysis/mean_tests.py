@@ -67,7 +67,7 @@ class Means(NamedTuple):
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Compute the moments for tests for verdicts, with SKEWNESS times the skewness of ``columns`` (n, columns)."""
+        """Compute the moments of ``columns`` (n, columns) with SKEWNESS times the skewness, to test for a verdict."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 
@@ -110,10 +110,10 @@ class Means(NamedTuple):
 class ClusterMeans(NamedTuple):
     """The mean over clustered queries: each cluster's sum of the column and its number of queries, both (clusters,).
 
-    To test a mean of ``null``, each sum minus null × size is taken; under the null hypothesis, the mean over clusters
-    is then 0. The tests are Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of
-    squared sizes is the equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of freedom,
-    because few large clusters may dominate.
+    To test a mean of ``null``, null × size is subtracted from each sum; under the null hypothesis, the mean over
+    clusters is then 0. The tests are Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² /
+    sum of squared sizes is the equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of
+    freedom, because few large clusters may dominate.
     """
 
     sums: Array
@@ -172,15 +172,15 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Return a column's moments (n,) for tests for verdicts, given each query's ``cluster`` (n,), if any.
+    """Return the moments of a ``column`` (n,) to test for a verdict, given each query's ``cluster`` (n,), if any.
 
-    Their p-values and interval ends have shape (1,).
+    The moments' p-values and interval ends have shape (1,).
     """
     return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
 
 
 def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
-    """Return why ``differences`` (n,), with each query's ``cluster`` (n,) if any, are too few; None if they aren't."""
+    """Return why there are too few ``differences`` (n,); None if not. ``cluster`` (n,): each query's, if any."""
     if cluster is None:
         return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)

@@ -41,10 +41,10 @@ def with_adjusted(
 ) -> pl.DataFrame:
     """Add family, family_size, and for each of ``p_values`` (column: prefix) prefix_holm and prefix_bh.
 
-    A family consists of all tests with equal values in the columns ``family``; its size is the number of tests that
-    have the first of the p-values. Holm (1979) bounds the probability of any false finding in the family, Benjamini and
-    Hochberg (1995) the expected share of false findings. Adjusted p-values are null without a test. Tests that
-    ``first_alike`` matches in ``cells`` count once and share adjusted p-values.
+    A family consists of all tests with equal values in the columns ``family``; its size is the number of tests with a
+    value in the first of the p-value columns. Holm (1979) bounds the probability of any false finding in the family,
+    Benjamini and Hochberg (1995) the expected share of false findings. Adjusted p-values are null without a test. Tests
+    that ``first_alike`` matches in ``cells`` count once and share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()

@@ -50,8 +50,8 @@ def tau_ap(truth: Array, estimated: Array) -> float:
 
     It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, minus 1. C(i) counts the systems ranked
     above i by ``estimated`` that are also better by ``truth`` than the system at rank i. So disagreement at the top
-    weighs more. Systems with equal ``estimated`` values are averaged over all their orders, and two systems with equal
-    ``truth`` count as half in agreement.
+    weighs more. If systems have equal ``estimated`` values, the result is the mean over all their orders; two systems
+    with equal ``truth`` count as half in agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:

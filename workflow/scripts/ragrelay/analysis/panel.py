@@ -58,7 +58,7 @@ AGREEMENT_COLUMNS = {**STUDY_PART, **AGREEMENT}
 def compare_judges(
     systems: Mapping[str, pl.DataFrame], slopes: Mapping[str, pl.DataFrame], judges: Sequence[str], primary: Primary
 ) -> pl.DataFrame:
-    """Compare the primary comparison's results with those without each of a panel's ``judges``: ``SCHEMA``.
+    """Compare a panel's primary comparison with the same comparison without each of its ``judges``: ``SCHEMA``.
 
     ``systems`` and ``slopes``: systems.csv and relay.csv of the panel and of its parts (the panel without one judge),
     by name. Estimates other than adjusted slopes are linear in P, so the panel's is the mean over its judges'

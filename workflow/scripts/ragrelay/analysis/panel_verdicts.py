@@ -40,7 +40,7 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 
 
 def shared_verdict(*verdicts: str) -> str:
-    """Return the strongest verdict that all ``verdicts`` support, such as `better` if one is by more than the margin.
+    """Return the strongest verdict that all ``verdicts`` support (undecided if some say better and some worse).
 
     The shared verdict excludes only values that all verdicts exclude; too few queries excludes none.
     """
@@ -60,8 +60,8 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
 
     Returns:
         The table, where each verdict is the strongest that the panel and all parts support. If that is weaker than the
-        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the own
-        verdict fails. ``stands`` is false if it is false for the panel or without any one judge, and empty for an
+        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the panel's
+        own verdict fails. ``stands`` is false if it is false for the panel or without any one judge, and empty for an
         undecided verdict. Estimates and intervals don't change.
     """
     if "verdict" not in table.columns or not parts:

@@ -110,7 +110,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average each query's P and P_0 over ``utilities``, null where a generator lacks it: PER_QUERY, p, p0."""
+    """Average each query's P and P_0 over ``utilities``; null if a generator has no value: PER_QUERY, p, p0."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)

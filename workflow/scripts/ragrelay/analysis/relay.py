@@ -130,7 +130,7 @@ class Sums(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     rankings = given.rankings
     return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed, given.clusters)
 
@@ -148,7 +148,7 @@ def relay(
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
     k, qid, docnos (a query without a row has an empty context); ``kinds``: each retriever's kind. Rankings are all
     retrievers except the kinds oracle, graded, position and processed. ``by_seed``, from utility.scores_by_seed, has
-    the scores of each seed that P averages.
+    each seed's scores, whose mean is P.
 
     A pair (A, B) needs at least 5 queries with both P and both measures whose lists of docnos differ; other pairs have
     no row. Over these queries, x = measure of A - measure of B and p = P of A - P of B, each minus its mean. On unseen
@@ -156,7 +156,7 @@ def relay(
     query's mean measure over all rankings, and its P_0 on all references at the grade. slope = sum xp / sum xx; r = sum
     xp / sqrt(sum xx sum pp). The rows ``all rankings`` add up each query's sums over all pairs with a row; if all
     contexts differ, this equals centring by query and by ranking. Their rows without a k add up the sums for each k,
-    divided by its sum of xx, so that the slope is the mean of the slopes. They have no r, because r falls with the
+    divided by that k's sum of xx, so that the slope is the mean of the slopes. They have no r, because r falls with the
     measure's spread.
 
     n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value tests with mean_tests (1.75 times the skewness) that

@@ -90,7 +90,7 @@ class Side:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     parts = (
         comparisons(utility, given.reference, given.resamples, given.seed) for utility, _ in given.each_retriever()
     )

@@ -40,7 +40,7 @@ def stands(
 
 
 def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> Means | ClusterMeans:
-    """Return the moments of ``differences`` (n,) and one more query with the difference ``value``.
+    """Return the moments of ``differences`` (n,) after adding one more query, whose difference is ``value``.
 
     If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
     this is the size of the average query's cluster.

@@ -51,7 +51,7 @@ BY_QUERY = (*INTERVAL, "method")
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     summaries = [utility_summary(given.utility_of(ZEROSHOT), None)]
     summaries += [utility_summary(utility, measures) for utility, measures in given.each_retriever()]
     return with_unjudged(pl.concat(summaries, how="diagonal"), given.rankings.contexts, given.rankings.judged.qrels)
@@ -61,8 +61,8 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
     """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
 
     mean_p and mean_p0 use the queries that have P and P_0; if the cell has no P_0 at all, as without zero-shot answers,
-    those that have P. Other means and the median use the queries that have the value. The interval is Student's t over
-    queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
+    they use those that have P. The other means and the median use the queries with the respective value. The interval
+    is Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
     """
     cells = (
         utility.sort([*CELL, "qid"])

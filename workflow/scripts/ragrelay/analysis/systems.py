@@ -88,7 +88,7 @@ CAUTION = 1.5
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     reference_retriever, margin, primary = given.compared
     retrievers = list(given.rankings.retrieval)
     return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths, given.clusters)

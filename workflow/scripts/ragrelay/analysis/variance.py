@@ -186,10 +186,10 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
 
     ``scores`` maps each retriever, including ``zeroshot``, to its scores file; ``mode`` is as in
     utility.compute_utility. The reliability is 1 - mean noise / variance of U over queries, or 0 if that is negative.
-    The noise of P_k and of P_0 is the variance over seeds divided by their number. The delta method gives the noise of
-    U: relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed gets the variance
-    over seeds of the cell's other queries, pooled. The result is null if no query in the cell, or no query with P_0,
-    has two seeds.
+    The noise of P_k and of P_0 is the variance over seeds, divided by the number of seeds. The delta method gives the
+    noise of U: relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed gets the
+    variance over seeds of the cell's other queries, pooled. The result is null if no query in the cell, or no query
+    with P_0, has two seeds.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [

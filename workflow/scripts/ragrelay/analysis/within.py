@@ -56,7 +56,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Return the table with ``COLUMNS`` for ``given``."""
+    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
     return within_queries(given.cells, given.measured, given.rankings.kinds, given.clusters)
 
 

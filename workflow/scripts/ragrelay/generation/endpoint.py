@@ -104,7 +104,7 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one row of the answer store per request, as ``rows`` does."""
+        """Yield one row of the answer store per request, as replies arrive."""
         return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
     def run(

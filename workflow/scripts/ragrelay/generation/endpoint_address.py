@@ -31,7 +31,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the address in the fingerprint: the first in ``base_url``, so that you can add further addresses later."""
+    """Return the address to put in the fingerprint: the first in ``base_url``, so that you can add others later."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 

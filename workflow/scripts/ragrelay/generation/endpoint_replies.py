@@ -240,7 +240,7 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, o
 def refused_prompt(error: Exception) -> str | None:
     """Return the finish_reason if ``error`` means that the endpoint refuses the prompt; None for any other error.
 
-    REFUSED may be due to a request key: it concerns the prompt only if the address has answered others.
+    REFUSED may be due to a request key: it concerns the prompt only if the address has answered other prompts.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):

@@ -155,7 +155,7 @@ class VllmEngine:
         asked: Iterator[tuple[Asked, Sequence[int], object]],
         follow: Callable[[Asked, object], tuple[Asked, Sequence[int], object] | None] = lambda item, output: None,
     ) -> Iterator[tuple[Asked, Any]]:
-        """Run the requests ``asked``, and yield each request's item and output as soon as it finishes.
+        """Run the requests ``asked``, and yield each request's item and output as soon as the request finishes.
 
         A request consists of an item (any object), a prompt's token ids and SamplingParams. If ``follow`` returns
         another request for an item and its output, that request runs before the item is yielded. Up to twice as many

@@ -143,9 +143,9 @@ def serve(number: int) -> None:
     """Start an engine in this process, and run the methods that arrive through the socket with descriptor ``number``.
 
     The other end first sends the engine's definition, window and number of threads. For each run, it then sends the
-    method and a definition, followed by lists of requests, of which the last is empty. This process first sends
-    version, device and settings. For each run, it then sends the rows, and None at the end; or an error. Tuples between
-    rows report the tokens of unfinished answers (TokenProgress.begun).
+    method and a definition, followed by lists of requests, of which the last is empty. This process starts by sending
+    the engine's version, device and settings. For each run, it then sends the rows followed by None, or an error.
+    Tuples between rows report the tokens of unfinished answers (TokenProgress.begun).
     """
     # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

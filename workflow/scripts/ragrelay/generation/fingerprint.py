@@ -44,8 +44,8 @@ def checked_start(
 ) -> Started:
     """Call ``start``, and check before and afterwards that the model's files still have the ``expected`` fingerprint.
 
-    Raises InputError if the files have another one. Otherwise, if a model changed during a study, the answers of two
-    models would share a fingerprint. File hashes are cached, so the check only compares sizes and modification times.
+    Raises InputError if the fingerprint differs. Without the check, a model that changed during a study would mix two
+    models' answers. File hashes are cached, so the check only compares sizes and modification times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

@@ -89,7 +89,7 @@ class EngineInJob(Engine, Protocol):
     """The interface of an engine that can also score texts: one VllmEngine or several side by side."""
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
-        """Yield the rows that ``method`` produces for ``requests``, which several VllmEngines may divide."""
+        """Yield the rows that ``method`` produces for ``requests``, which may be split between several VllmEngines."""
 
     def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
         """Return an engine that uses this engine's loaded model with the decoding parameters of ``generator``."""
@@ -449,8 +449,8 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError for a generator that thinks, if words would be read from its thought instead of its answer.
 
-    Words are read at the beginning of a reply, where the thought is. ``other``: a noun for the message, which suggests
-    another one.
+    Words are read at the beginning of a reply, where the thought is. ``other``: the noun after "another" in the
+    message's advice.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

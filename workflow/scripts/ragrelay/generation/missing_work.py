@@ -31,15 +31,15 @@ class NoEngineError(InputError):
 
 
 def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
-    """Raise NoEngineError: the start function of a job that only counts."""
+    """Raise NoEngineError, in place of starting an engine in a job that only counts missing keys."""
     raise NoEngineError
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
     """Return a count file's content: how many keys ``job`` would compute. ``job`` must start its engine with no_engine.
 
-    ``number`` counts the keys if NoEngineError doesn't. After a RequestError the count is 0: the main job will end with
-    the same error before it needs an engine.
+    ``number``, if given, counts the keys; otherwise, NoEngineError does. After a RequestError the count is 0: the main
+    job will end with the same error before it needs an engine.
     """
     try:
         job()
@@ -85,7 +85,7 @@ def count_requests(
 def checked_engine(
     start: Callable[[GeneratorEntry, int | None], Engine], counts: Iterable[str], gpus: int
 ) -> Callable[[GeneratorEntry, int | None], Engine]:
-    """Return ``start``, a function that starts an engine, preceded by check_counted."""
+    """Return a function that checks ``counts`` of missing keys (check_counted), then starts an engine (``start``)."""
 
     def checked(generator: GeneratorEntry, window: int | None) -> Engine:
         check_counted(counts, gpus)

@@ -97,7 +97,7 @@ def speed_of(store: AnswerStore) -> Speed | None:
 
 
 def prompt_speed(store: PartStore) -> Speed | None:
-    """Measure the speed on a likelihood store's latest parts, per token of their requests, cached or not."""
+    """Measure the speed on a likelihood store's latest parts, per prompt token, whether cached or not."""
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     tokens = sum(int(data.get("prompt_tokens", 0)) for data in timed.parts.values())
     return Speed(sum(timed.seconds().values()) / tokens, 0.0) if tokens else None

@@ -229,7 +229,7 @@ def tokenised(
 def window_of(generator: GeneratorEntry) -> int | None:
     """Return the generator's window in tokens: ``max_model_len``, or the value in the model's configuration.
 
-    None for an endpoint without ``max_model_len``, which checks the length itself.
+    None for an endpoint without ``max_model_len``; the endpoint then checks the length itself.
     """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])

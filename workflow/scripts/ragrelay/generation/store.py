@@ -74,8 +74,8 @@ class AnswerStore(PartStore):
     token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
     likeliest candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). For a
     thought that was separated when it was generated: thought (its text, with marks), thought_tokens, thought_end (see
-    thought_marks.Thought). The columns from token_logprobs on are null in older parts, if there is no value, or if an
-    endpoint doesn't return it; token counts can be null too.
+    thought_marks.Thought). The columns from token_logprobs on are null in older parts, and for values that don't apply
+    or that an endpoint doesn't return; token counts can be null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

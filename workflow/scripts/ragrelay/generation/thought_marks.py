@@ -120,7 +120,7 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return ``marks`` for AnswerStore.answers: those of thought_marks, or NO_THOUGHT if ``thinking`` is `none`."""
+    """Return the marks for reading stored answers: as thought_marks, but NO_THOUGHT if ``thinking`` is `none`."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
@@ -168,7 +168,7 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
     """Return the thought in ``text``, a reply that should have stopped after the end mark.
 
     ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the budget ended the reply; then
-    even a text without a start mark is a thought. ``stopped_by_mark``: whether the end mark did.
+    even a text without a start mark is a thought. ``stopped_by_mark``: whether the end mark ended it.
     """
     start, end = marks
     before, mark, rest = text.partition(end)

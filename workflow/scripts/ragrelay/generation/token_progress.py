@@ -45,7 +45,7 @@ LOST = 2.0
 
 
 class TokenProgress:
-    """The tokens of ``number`` answers: an estimate of the total, and those so far, including unfinished answers'.
+    """The tokens of ``number`` answers: the estimated total, and the number so far, unfinished answers included.
 
     ``prompts``: total prompt tokens; ``computed``: those that the prefix cache doesn't serve. ``usual``: stored
     answers' mean tokens, and the share that ended before ``longest`` tokens. ``speed``: the engine's speed, None if
@@ -106,8 +106,8 @@ class TokenProgress:
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
         """Estimate the tokens of unfinished requests, because endpoints report tokens only when a request ends.
 
-        ``seconds``: each one's time so far. ``took``: seconds and answer tokens of finished requests, for a fitted
-        line.
+        ``seconds``: each unfinished request's time so far. ``took``: seconds and answer tokens of finished requests, to
+        which a line is fitted.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:

@@ -69,7 +69,7 @@ class ThoughtTokens(NamedTuple):
         return thought._replace(rest=rest if mark else "")
 
     def ids(self, text: str) -> tuple[int, ...]:
-        """Return the token ids of text that the model wrote, where special tokens count as special."""
+        """Return the token ids of text that the model wrote, in which special tokens are read as special."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 

@@ -89,7 +89,7 @@ def ends(section: Section) -> dict[str, float]:
 
 
 def counted_answers(section: Section, of_all: str = "all answers") -> str:
-    """Name the answers that `ends` counts: ``of_all`` if it counts all."""
+    """Return a phrase for the answers that `ends` counts; ``of_all`` if it counts all of them."""
     return f"the {counted(section.scored['n'], 'scored answer')}" if section.scored else of_all
 
 

@@ -68,9 +68,9 @@ def data_hashes(
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
-    """Return the qids that differ between two datasets' folders in ``text`` and in ``judgements``.
+    """Return the qids whose ``text`` differs between two datasets' folders, and those whose ``judgements`` differ.
 
-    With ``gold``, also in ``gold answers``. Queries that only one dataset has are ignored.
+    With ``gold``, also those whose ``gold answers`` differ. Queries that only one dataset has are ignored.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])

@@ -94,7 +94,7 @@ class TableRow:
     """The columns that identify the row, as in Fact."""
 
     def record(self, _names: Mapping[str, str]) -> dict[str, object]:
-        """Return a record like that of Fact.record."""
+        """Return the table, its file below the results, and the row's key and other columns."""
         return _record(self.table, self.names, self.row, self.key)
 
 
@@ -328,7 +328,7 @@ class Mean:
 
 
 def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval for the mean of ``values``, within 0 to 1 if they are; None for fewer than 5.
+    """Return Student's 95% interval for the mean of ``values``, cut to [0, 1] if all lie there; None for fewer than 5.
 
     Equal values have no interval either.
     """
@@ -418,7 +418,7 @@ class Facts:
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Like ``both``, but None if a query has P with only one retriever: the means would cover different queries."""
+        """Return a field of Quality for both retrievers of ``pair``; None unless both have P for the same queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property
@@ -454,7 +454,7 @@ class Facts:
 
     @cached_property
     def too_few_at(self) -> dict[int, list[Slope]]:
-        """The slopes at other k that have too few queries."""
+        """For each k other than the answers', the slopes if there are too few queries."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
             references=self.where["references"],

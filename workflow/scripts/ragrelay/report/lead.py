@@ -67,7 +67,7 @@ def figure_title(facts: Facts) -> str:
 
 
 def figure_remark(facts: Facts) -> str:
-    """Name each k whose verdict in figure_title one more query would overturn; empty if there is none."""
+    """Name each k at which one more query would overturn the verdict in figure_title; empty if there is none."""
     decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
     fallen = [row for row in decided if row.stands is False]
     return would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} at k = {_ks(fallen)}") if fallen else ""

@@ -59,7 +59,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Add answers without a line in an imported file to ``n`` in ``lengths``, and their number as ``absent``.
+    """Count answers without a line in an imported file in ``n`` of ``lengths``, and add their number as ``absent``.
 
     Queries without results in the retriever's run need no answer (P = P₀), and a study may lack all zero-shot answers.
     """

@@ -23,7 +23,7 @@ RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]:
 
 
 def counted_where(section: Section) -> str:
-    """Say which rows the headings of the parts in COUNTING count."""
+    """Say which rows are counted in the headings of the parts in COUNTING."""
     ordering, _, references, _ = section.lead.values()
     oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (

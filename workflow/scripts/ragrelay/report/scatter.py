@@ -126,7 +126,7 @@ def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
 def fitted_points(
     section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool, titles: tuple[str, str]
 ) -> list[alt.Chart]:
-    """Return layers for rows of ``kind`` query or fit (measured, utility), or label; ``titles`` are the axes'."""
+    """Return layers for rows whose ``kind`` is query or fit (measured, utility) or label; ``titles``: the axes'."""
     low, high = ends_of(shown["utility"])
     room = 0.16 * (high - low)  # space above the points for the line of text with r
     across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)

@@ -111,7 +111,7 @@ def _hours(seconds: float) -> float:
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
     """Return lines for the terminal: the resources that jobs used, and entries for a profile; empty if no job ran.
 
-    ``by_rule``: the counts that engine_use.used_by_rule returns.
+    ``by_rule``: GPU-hours and tokens by rule (see engine_use.used_by_rule).
     """
     hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
     of_all = [f"GPU-hours of all attempts, including failed attempts: {', '.join(hours)}"] if hours else []

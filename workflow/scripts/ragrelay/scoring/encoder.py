@@ -54,7 +54,7 @@ class Encoder:
     Attributes: ``dimension``; ``max_length`` in tokens, including special ones, None if unlimited; ``storage``, the
     numpy type of embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts are encoded in padded
     batches; ``packed``: the model for blocks, or None. Raises InputError for an unavailable model, layer, dtype or GPU,
-    or if a text's bits depend on its position in a block.
+    or if a text's embeddings depend on its position in a block.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
@@ -119,9 +119,9 @@ class Encoder:
     ) -> None:
         """Write the embeddings of tokenised texts to ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
-        Texts are encoded in batches of similar length within ``batch_tokens``, or else in blocks or one at a time in
-        several threads (see workers). ``progress``: what to call the texts (a plural) when progress is reported on a
-        terminal.
+        Texts of similar length are encoded together in batches within ``batch_tokens``, or else in blocks or one at a
+        time in several threads (see workers). ``progress``: what to call the texts (a plural) when progress is reported
+        on a terminal.
         """
         # Longest first, so that a text that doesn't fit in memory fails immediately.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))

@@ -37,8 +37,8 @@ def read_scores(
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """Read a scorer's ``file``, and assign the scores to ``cells`` (fields of score_files.ScoreCells).
 
-    ``scorer`` is the scorer's definition. Return value and errors are those of filed_scores; invalid scores also raise
-    InputError.
+    ``scorer`` is the scorer's definition. Returns each retriever's score table, and counts (what, count, of). Raises
+    InputError for an invalid score, and if no score belongs to an answer from ``generator``.
     """
     low, high = scorer["scale"]
     rows = placed_scores(

@@ -113,8 +113,8 @@ class JudgeScorer(Scorer):
 
         Returns:
             Aggregations named ``f1`` and, if the scorer has them, ``precision`` and ``recall``. They run over the
-            columns number, item and shares: a list with each word's share of the total probability of ``words``, null
-            if the question wasn't asked. An answer without questions has one row with nulls.
+            columns number, item and shares (a list with each word's share of the total probability of ``words``; null
+            if the question wasn't asked). An answer without questions has one row with nulls.
         """
         raise NotImplementedError
 
@@ -149,7 +149,7 @@ class JudgeScorer(Scorer):
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, object]:
-        """Estimate for the plan what ``own`` will return, before its files exist.
+        """Estimate, for the plan, the data that ``own`` will return once its files exist.
 
         Args:
             qids: Query ids.

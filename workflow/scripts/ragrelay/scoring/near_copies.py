@@ -44,8 +44,8 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
     """Return which references each of ``passages`` (Shown → text) shows: arrays (references,), bool, keyed by Shown.
 
-    A passage shows the reference with its docno, and every reference whose n-grams overlap with its own by at least
-    ``share``: shared n-grams, divided by those of the text that has fewer. None: only docnos count.
+    A passage shows the reference with its docno, and every reference whose n-grams overlap with the passage's by at
+    least ``share`` (shared n-grams, divided by those of the text with fewer). None: only docnos count.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []

@@ -73,8 +73,8 @@ def left_out(
 ) -> list[dict[str, object]]:
     """Count (``what``, ``count``) the queries without a list, and those without a vital nugget.
 
-    ``others``: number of lists for other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote
-    them.
+    ``others``: number of lists for other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote the
+    lists.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])

@@ -82,7 +82,7 @@ def fill_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> dict[str, Any]:
-    """Score the answers in ``cells`` (keyed by retriever) that the store lacks, with a single model.
+    """Score the answers in ``cells`` (keyed by retriever) whose scores the store lacks, with a single model.
 
     ``references``: see ScoredAnswers. A shard has every ``shards``-th query. Returns the receipt: fingerprint, number
     of pairs (an answer with its query's references), and number of pairs scored now.
@@ -104,7 +104,7 @@ def count_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> int:
-    """Return how many pairs fill_scores would score, given the same arguments."""
+    """Return how many pairs of an answer and its references have no scores in the store yet (see fill_scores)."""
     of_shard = _queries_of_shard(scorer, references, shard, shards)
     store = ScoreStore(cache_dir, make_scorer(scorer, cache_dir).fingerprint)
     missing = [missing_pairs(store, read(list(of_shard)), of_shard) for read in cells.values()]

@@ -79,19 +79,19 @@ def score_answers(
     threads: int = 1,
     contexts: Sequence[str | Path] = (),
 ) -> None:
-    """Score a retriever's answers that the store lacks, and write the retriever's table.
+    """Score a retriever's answers if the store lacks their scores, and write the retriever's table.
 
     ``answers``: the retriever's and the zero-shot answer files by cell; for the table of `zeroshot`, only zero-shot
     files. ``contexts``: files with the texts of the passages in prompts.
 
     The table has the columns SCHEMA. The scorer's key ``aggregate`` defines the best reference (see Aggregation); f1
-    holds the value of a single-value measure. best_docno and best_in_context are null for gold answers, n_near_copies
-    for sets that aren't unseen. ``references`` is `gold`, the name of a grade, or that name with `-unseen`: only
-    references that appear in none of the query's contexts with the same k. Unseen rows exist for the answers with
-    context and, with ordering `none` and the same k, for the zero-shot answers on the same set (Tian et al., ECIR 2025,
-    eq. 1: P_k and P_0). A query without references in a set has no row for it. Rows are sorted by the query's index in
-    the references' file, then ordering, k, seed, references. Raises InputError for contradictory input and an
-    unavailable model.
+    holds the value of a single-value measure. best_docno and best_in_context are null for gold answers; n_near_copies
+    is null for sets that aren't unseen. ``references`` is `gold`, the name of a grade, or that name with `-unseen`,
+    which keeps only references that appear in none of the query's contexts with the same k. Unseen rows exist for the
+    answers with context and, with ordering `none` and the same k, for the zero-shot answers on the same set (Tian et
+    al., ECIR 2025, eq. 1: P_k and P_0). A query without references in a set has no row for it. Rows are sorted by the
+    query's index in the references' file, then ordering, k, seed, references. Raises InputError for contradictory input
+    and an unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -225,8 +225,8 @@ def query_sets(
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Yield each set's name, the k whose contexts it leaves out (or None), its members (references,), and near copies.
 
-    Near copies is the number of references left out only as near copies; NaN for a set that leaves out no references.
-    ``in_context``: the result of shown_by_context.
+    Near copies is the number of references left out only because they are near copies; NaN for a set that leaves out no
+    references. ``in_context``: the result of shown_by_context.
     """
     # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}

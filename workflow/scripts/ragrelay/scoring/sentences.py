@@ -54,7 +54,7 @@ class Sentence(NamedTuple):
 
 
 class Citations(NamedTuple):
-    """An answer's ``text`` without citations, their ``places`` and ``numbers``, and brackets that weren't read."""
+    """The ``text`` without citations, the citations' ``places`` and ``numbers``, and brackets that weren't read."""
 
     text: str
     places: list[int]

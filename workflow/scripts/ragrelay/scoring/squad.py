@@ -70,9 +70,9 @@ def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
 def containment(answer: str, gold: str) -> float:
     """Return 1 if the answer contains the gold answer's words, contiguous and in order, otherwise 0.
 
-    This is the accuracy in Liu et al., Lost in the Middle, TACL 2024, and in Mallen et al., ACL 2023, but for complete
-    words: there, "party" contains "art". A gold answer that consists of articles, such as "A", also counts as contained
-    in an answer that begins with that article.
+    This is the accuracy in Liu et al., Lost in the Middle, TACL 2024, and in Mallen et al., ACL 2023, except that only
+    complete words count: in those papers, "party" contains "art". A gold answer that consists of articles, such as "A",
+    also counts as contained in an answer that begins with that article.
     """
     ours, theirs = words_of_pair(answer, gold)
     return float(bool(theirs) and f" {' '.join(theirs)} " in f" {' '.join(ours)} ")

@@ -64,7 +64,7 @@ def fill_store(
 
 
 def missing_pairs(store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]) -> pl.DataFrame:
-    """Return the pairs (answer_hash, references_hash) that fill_store would score."""
+    """Return the distinct pairs (answer_hash, references_hash) in ``cells`` whose scores ``store`` lacks."""
     return _pairs(store, cells, queries)[1].select(KEY)
 
 

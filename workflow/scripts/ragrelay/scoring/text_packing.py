@@ -76,7 +76,7 @@ class PackedModel:
             return self.model(ids, position_ids=positions)[0][0]
 
     def check(self, text: Sequence[int], place: str) -> None:
-        """Raise InputError if a text's bits depend on whether it is at the start, middle or end of a block.
+        """Raise InputError if a text's hidden states depend on whether it is at the start, middle or end of a block.
 
         Linear algebra libraries don't guarantee this, and another processor may use another kernel.
         """

@@ -136,8 +136,8 @@ class Openai(Generator):
 
         An address from the environment doesn't count, because your server may move between runs. ``sent`` lists keys
         whose value has no effect, but which are sent to override the server's defaults. Earlier versions didn't send
-        such keys. A key that is null isn't sent now, so it is recorded with the value without effect, as before;
-        earlier answers can then be reused.
+        such keys. A null key isn't sent now, so it is recorded with its no-effect value, as before; earlier answers can
+        then be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")

@@ -135,7 +135,7 @@ def checked_answers(
 ) -> tuple[pl.DataFrame, Places]:
     """Read the answers in ``files`` (a path, and its keys), place them, and check them against the dataset.
 
-    Returns rows and ``places``. ``qids``: judged queries. InputError if one is invalid or none is in the grid.
+    Returns rows and ``places``. ``qids``: judged queries. InputError if an answer is invalid or none is in the grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)

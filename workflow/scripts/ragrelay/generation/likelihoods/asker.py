@@ -43,7 +43,7 @@ class Asker(Protocol):
 
 
 class EngineAsker:
-    """Sends requests to ``generator``. Its engine starts at the first missing key and then serves all requests.
+    """Sends requests to ``generator``. The engine starts at the first missing key and then serves all requests.
 
     ``fingerprint``: for likelihoods; the model's files must match it before and after the engine loads them.
     """
@@ -73,7 +73,7 @@ class StoreAsker:
         self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks a likelihood."""
+        """Return a receipt for ``asked`` (see Asker). Raises InputError if the store lacks a likelihood."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):

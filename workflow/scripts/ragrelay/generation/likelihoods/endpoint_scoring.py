@@ -58,8 +58,8 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
     """Yield a likelihood row per word as requests finish; logprob is -inf if no candidate spells the word.
 
-    Each request's first row has its REQUEST figures; the others have 0. Raises InputError for a reply without
-    log-probabilities; other errors are those of EndpointEngine.rows.
+    Each request's first row holds the request's REQUEST figures; its other rows hold 0. Raises InputError for a reply
+    without log-probabilities; other errors are those of EndpointEngine.rows.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

@@ -28,8 +28,8 @@ def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = Non
     """Count the questions with a mass below LITTLE, for left_out.json: what, count, of and, possibly, warning.
 
     ``masses``: the mass of each question; nulls are ignored, and if there are only nulls, there is no count. ``of`` has
-    the number of questions, their mean mass and the ``judge``, if given. If the mean is below LITTLE or the share of
-    such questions above MANY, the count has a warning, which is also logged.
+    the number of questions, their mean mass and the ``judge``, if given. If the mean mass is below LITTLE, or the share
+    of counted questions is above MANY, the count has a warning, which is also logged.
     """
     known = masses.drop_nulls()
     if known.is_empty():

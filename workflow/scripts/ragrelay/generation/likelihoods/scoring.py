@@ -1,4 +1,4 @@
-"""Compute continuations' log-probabilities with vLLM, which are exact for tokens of any rank."""
+"""Compute exact log-probabilities of continuations with vLLM, whatever the rank of their tokens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
     """Yield a row of the likelihood store per continuation, as requests finish.
 
-    Each request's first row has its REQUEST figures; the others have 0.
+    Each request's first row holds the request's REQUEST figures; its other rows hold 0.
     """
     for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))

@@ -115,7 +115,7 @@ def stacked_bars(
     tooltip: list[alt.Tooltip],
     theme: Theme,
 ) -> alt.Chart:
-    """Draw bars against k in the retriever's colour, stacked by the column ``kind`` in ``order``, from full to pale."""
+    """Draw bars against k in the retriever's colour, stacked by column ``kind`` (sorted by ``order``)."""
     pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
     bars: alt.Chart = (
         alt.Chart()

@@ -150,7 +150,7 @@ class Table:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The endings of the table's files, with Parquet for each CSV."""
+        """The endings of the table's files, including a Parquet file for each CSV file."""
         frames = [ending for ending in self.files if ending.endswith("csv")]
         return (*self.files, *(ending.removesuffix("csv") + "parquet" for ending in frames))
 

@@ -143,7 +143,7 @@ class Section:
         return {name: by_name[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
-        """Return the rows of a table that figures show: those for the grid's retrievers, drawn orderings and grades."""
+        """Return a table's rows for figures: those for the grid's retrievers, the drawn orderings and the grades."""
         frame = self[name]
         shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)

@@ -36,9 +36,9 @@ class ShownTables:
         """Read one unit.
 
         Args:
-            paths: a file for each of COLUMNS.
-            keys: the wildcards of the files' paths.
-            params: plain values from the annex's rules, as in the field.
+            paths: A file for each of COLUMNS.
+            keys: The wildcards of the files' paths.
+            params: Plain values from the annex's rules, for the field ``params``.
         """
         return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
 

@@ -76,8 +76,8 @@ class BertMeasure:
     length), the layer, the dtype, the major version of transformers (which has the tokenizers and architectures) and
     NUMERICS. If texts are encoded in blocks, which depends on ``encoding`` and the model's architecture but not on the
     machine, it also hashes the blocks' rows. Batch size, threads, device and torch's version don't count, because in
-    float32 they only change the last bits. Model and libraries are loaded only if a text must be encoded, so not if the
-    store has all scores.
+    float32 they only change the last bits. Model and libraries are loaded only if a text must be encoded, which isn't
+    the case if the store has all scores.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:

@@ -65,8 +65,8 @@ class CosineMeasure:
 
     Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
     2024. ``aggregate: centroid`` is the cosine with the mean of the references' embeddings, computed as the mean cosine
-    divided by that mean's ``norm``. Reference embeddings are stored in ``<cache_dir>/references/<hash>.npz``
-    (text_hash, vectors).
+    divided by the ``norm`` of that mean embedding. Reference embeddings are stored in
+    ``<cache_dir>/references/<hash>.npz`` (text_hash, vectors).
     """
 
     def __init__(self, scorer: Cosine, cache_dir: Path, threads: int = 1) -> None:

@@ -10,9 +10,9 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 
 
 class Faithfulness(JudgeScorer):
-    """A generator judges whether the answer's context supports each sentence of the answer. The score is the mean over
-    sentences of the judge's probability of yes, divided by the judge's probability of yes or no. Zero-shot answers have
-    no context and therefore no score, so utility isn't defined.
+    """A generator judges whether the answer's context supports each sentence of the answer. For each sentence, the
+    judge's probability of yes is divided by its probability of yes or no; the score is the mean of these values.
+    Zero-shot answers have no context and therefore no score, so utility isn't defined.
     """
 
     references: Literal["context"] = Field(  # type: ignore[assignment]

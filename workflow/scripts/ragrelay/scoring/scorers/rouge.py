@@ -17,8 +17,8 @@ class Rouge(PairScorer):
 
     Overlap of words or word pairs, or longest common subsequence. Precision is relative to the answer's words, recall
     to the reference's. Words consist of ASCII letters and digits only: references or answers are refused if more than
-    5% of their words have none, or if most words are cut at other letters. Source: Lin, ROUGE: A Package for Automatic
-    Evaluation of Summaries, 2004.
+    5% of their words have no such character, or if most words are cut at other letters. Source: Lin, ROUGE: A Package
+    for Automatic Evaluation of Summaries, 2004.
     """
 
     drops_letters: ClassVar[bool] = True
