@@ -42,7 +42,7 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     """Return ``records`` as a frame with SCHEMA, in the given order; other columns are dropped, missing ones null.
 
-    If rows have no claim_id, identical claims get the same new one. A row without a stance (as in DRUID+) has
+    If rows have no claim_id, identical claims get the same new id. A row without a stance (as in DRUID+) has
     characteristics but no ACU (see with_stance). Raises InputError, which names the row's place, for a missing required
     value, an unknown stance, a duplicate id, a boolean that is neither true nor false, and a claim_id shared by two
     claims. If there are no rows, or none with a stance, the error names ``origin``.

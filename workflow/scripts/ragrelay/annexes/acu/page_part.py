@@ -1,4 +1,4 @@
-"""The part of a study's page on claims."""
+"""The part of a study's page that covers claims."""
 
 from collections.abc import Mapping
 

@@ -59,7 +59,7 @@ class Claims:
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
-        """Return the files that list ``which`` sources of evidence, reliable or unreliable."""
+        """Return the files that list sources of evidence; ``which``: ``reliable`` or ``unreliable``."""
         return self.asked_for.get(f"{which}_sources") or []
 
     @property

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragrelay.annexes.acu.claims import Records
 
 STATEMENTS = ("known", "other")
-"""A data set's two statements: the known one (true, or remembered by a model) and its rival."""
+"""The two statements in each record: the known one (true, or remembered by a model) and its rival."""
 
 
 class ClaimSource(Kind):
@@ -22,7 +22,7 @@ class ClaimSource(Kind):
         """Read the rows.
 
         Returns:
-            The rows, each with its place for messages.
+            The rows, each preceded by its place, for error messages.
 
         Raises:
             InputError: The rows can't be read.
@@ -56,7 +56,7 @@ class ClaimFormat(Kind):
             path: The file.
 
         Returns:
-            The rows, each with its place for messages.
+            The rows, each preceded by its place, for error messages.
 
         Raises:
             InputError: The file is not in this format.
@@ -92,7 +92,7 @@ CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
 def prepare_claims(definition: Mapping[str, object]) -> "pl.DataFrame":
-    """Read the claims of an entry ``definition`` under the config key ``claims``, as claims_frame returns them."""
+    """Return the claims (claims.SCHEMA) of the entry ``definition`` under the config key ``claims``."""
     from ragrelay.annexes.acu.claims import claims_frame
 
     source = CLAIM_KINDS.of(definition)

@@ -1,4 +1,4 @@
-"""The part of a study's page on battles."""
+"""The part of a study's page that covers battles."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[BattleShown]:
-    """Return the battle data of each dataset, battle and generator; ``params`` come from Battles.page_params."""
+    """Return the battle data for each dataset, battle and generator; ``params`` come from Battles.page_params."""
     return BattleShown.each(files, params)
 
 

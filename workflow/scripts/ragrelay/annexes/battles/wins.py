@@ -216,7 +216,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return why a verdict is ruled out: too many pairs were judged in the same order; None if it isn't."""
+        """Return the reason if too many pairs were judged in the same order for a verdict; otherwise None."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()
@@ -358,7 +358,7 @@ def relay_rows(
 def pair_sums(
     context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
 ) -> relay.Sums:
-    """Sum a pair's products as for relay, with the battle's score instead of the difference in P.
+    """Return relay's sums for a pair, computed with the battle's score instead of the difference in P.
 
     Args:
         context: An array (2, n) in which equal numbers mean the same list of docnos.

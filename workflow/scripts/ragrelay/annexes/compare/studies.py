@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, tex
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""Keys of a scorer that don't affect the meaning of P and utility; scorers that differ in others aren't comparable."""
+"""A scorer's keys that don't affect the meaning of P and utility; scorers that differ in others can't be compared."""
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,

@@ -8,7 +8,7 @@ from ragrelay.report.display.numbers import count, number, p_value
 from ragrelay.report.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
-"""How many times longer the table of tests may be than that of queries, which the figure and queries.csv also show."""
+"""How many times longer the table of tests may be than the table of queries, whose values the figure also shows."""
 PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 

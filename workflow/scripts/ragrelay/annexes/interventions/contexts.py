@@ -32,7 +32,7 @@ COLUMNS = {
 SCHEMA = schema_of(COLUMNS)
 TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}
 ALIKE = 0.2
-"""Two passages have similar lengths if they differ in words by at most this share of the relevant passage's words."""
+"""Two passages have similar lengths if they differ by at most this share of the relevant passage's words."""
 FEWER, NO_RELEVANT, NO_OTHER = (
     "with fewer than k passages",
     "without a relevant passage that the context lacks",
@@ -111,9 +111,9 @@ def change_contexts(
 ) -> Changed:
     """Change one retriever's contexts; ``definitions`` are the interventions on this retriever, keyed by name.
 
-    ``contexts``: retrieval.contexts.COLUMNS; ``lowest``: a relevant passage's lowest grade. A row's ``value`` is
-    ``measure`` at the changed context's k. Without ``own_passages``, a passage that has its query's id is never
-    inserted.
+    ``contexts``: retrieval.contexts.COLUMNS; ``lowest``: the lowest grade that makes a passage relevant. A row's
+    ``value`` is ``measure`` at the changed context's k. Without ``own_passages``, a passage that has its query's id is
+    never inserted.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
     ranked = _by_query(contexts.sort("rank"))

@@ -105,9 +105,9 @@ PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
 OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
-"""Smaller sums of squares of relevance, with query and position means removed, are rounding errors."""
+"""Smaller sums of squared relevance, after removing its query and position means, are rounding errors."""
 SINGULAR = 1e-9
-"""Eigenvalues below this share of the largest one are rounding errors: places, centred by query, sum to 0."""
+"""Eigenvalues below this share of the largest are rounding errors of 0, since centred place indicators sum to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
@@ -123,7 +123,7 @@ def intervention_effects(
     margin: float,
     clusters: Clusters | None,
 ) -> pl.DataFrame:
-    """Return the effect of each intervention: columns EFFECTS, by intervention, retriever, reference set and k.
+    """Return the effect of each intervention: columns EFFECTS, sorted by intervention, retriever, reference set and k.
 
     ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay`` is the
     table relay.csv; ``grades`` are the reference sets in order, without the unseen sets.
@@ -179,8 +179,8 @@ def passage_effects(
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
     """Average ``effects`` (from Intervention.effects) by query: qid, effect, moved and n_changes, sorted by qid.
 
-    Within a query, all positions and draws have equal weight. If each effect belongs to a relevant or a non-relevant
-    passage (column ``side``), the two are compared at equal positions, in queries that have both.
+    Within a query, all positions and draws have equal weight. If effects belong to relevant or non-relevant passages
+    (column ``side``), both sides are compared at equal positions, in queries that have both.
     """
     # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
-"""Arms: the unchanged context, and the judgement of the changed passage."""
+"""Names of arms: the unchanged context, and the contexts whose changed passage is relevant, non-relevant or neither."""
 OF_ARMS = {RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
            BETWEEN: "with a passage that is unjudged or judged in between", UNCHANGED: "without a change"}  # fmt: skip
 ROW = ["qid", "draw", "place"]
@@ -242,7 +242,7 @@ class OfOwnPassages(Intervention):
         )
 
     sign: ClassVar[int]
-    """1 if the effect is that of making the change, -1 if it is that of having the passage."""
+    """1 if the effect is P with the change minus P without it, -1 if it is P without the change minus P with it."""
 
 
 def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The part of a study's page on interventions."""
+"""The part of a study's page that covers interventions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
-    """Return the effects in each dataset, generator and scorer; ``params`` come from Interventions.page_params."""
+    """Return the effects for each dataset, generator and scorer; ``params`` come from Interventions.page_params."""
     return EffectStudy.each(files, params)
 
 

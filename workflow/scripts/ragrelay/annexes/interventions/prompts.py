@@ -14,7 +14,7 @@ COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() 
 def build_changed_prompts(
     queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
 ) -> pl.DataFrame:
-    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): COLUMNS, by query, otherwise in the given order.
+    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): COLUMNS, stably sorted by query.
 
     ``contexts`` has the texts of the retriever's passages, ``texts`` those of the inserted passages (qid, docno, text).
     A context that also occurs in a cell of the grid gets that cell's prompt_id.

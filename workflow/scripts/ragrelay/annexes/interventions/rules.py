@@ -50,7 +50,7 @@ class Interventions:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """Combinations of dataset, generator with an engine and scorer without a judge; empty without interventions."""
+        """A key per dataset, generator with an engine, and scorer without a judge; empty without interventions."""
         study = self.study
         return [
             {"dataset": dataset, "generator": generator, "scorer": scorer}
@@ -61,7 +61,7 @@ class Interventions:
         ]
 
     def leaves_out(self, generator: str) -> bool:
-        """Return whether changed contexts that exceed the generator's window are left out rather than an error."""
+        """Return whether changed contexts that exceed the generator's window are left out and don't raise an error."""
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property

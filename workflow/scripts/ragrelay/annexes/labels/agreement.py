@@ -74,7 +74,7 @@ class Scale(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """The human and the source label of each pair with both, (pairs,); ``query`` is the query's index from 0."""
+    """Human and source labels of the pairs that have both, (pairs,); ``query`` is each pair's query number, from 0."""
 
     query: Array
     people: Array
@@ -88,7 +88,7 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare the labels of every source except ``people`` with the human labels: columns TABLE and CONFUSION.
+    """Compare the labels of every source except ``people`` with the human labels; return TABLE and CONFUSION.
 
     ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA. ``known``: the pairs (qid, docno) with
     real labels, for sources in which some labels only replace missing ones. Intervals treat queries as the sample, or
@@ -187,7 +187,7 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
     """Compute Kendall's tau-b, with interval, between the retrievers' means in two tables (queries, retrievers).
 
-    The interval describes tau for these queries and similar retrievers (analysis.orders): its units are retrievers,
+    The interval describes tau for these queries and similar retrievers (analysis.orders), so its units are retrievers,
     each with two means. Resampling queries would add sampling noise to the means a second time, and ignore that the
     retrievers are a sample.
     """

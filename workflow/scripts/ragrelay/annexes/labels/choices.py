@@ -76,13 +76,13 @@ CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Compare P and utility of the context chosen by each source's labels with those of a random one: columns SCHEMA.
+    """Compare P and utility with the context that a source's labels choose and with a random context: columns SCHEMA.
 
     ``values``, ``utility``, ``kinds`` and ``constant`` are as in within_queries.label_within. Among a query's contexts
     from all retrievers (descending order, one k), a source chooses the one with the highest measure, computed from the
     source's labels; tied contexts are averaged. Sources whose labels are ``constant`` within a query, such as zero-shot
-    P_0, choose no context: the mean over all contexts is the null that other sources must beat. The difference is
-    tested over queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    P_0, get the mean over all contexts, which is the null that other sources must beat. The difference is tested over
+    queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]

@@ -53,8 +53,8 @@ def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: i
 
     ``values`` has columns values.SCHEMA; ``utility`` is the utility table. A cell is a combination of source, measure,
     retriever, k, references and quantity (``p`` or ``utility``), in descending order. Queries without the quantity
-    (counted in n_null) or the measure (n_unmeasured) are left out; n_short of the n queries have fewer than k passages.
-    Intervals and p-values are computed as in correlation.transmission.
+    (counted in n_null) or the measure (n_unmeasured) are left out; n_short counts those of the n queries that have
+    fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

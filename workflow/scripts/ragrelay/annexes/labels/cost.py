@@ -53,8 +53,8 @@ def cost_by_k(
     """Compare the cost of answers and of labels for each k in ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
     ``singles``: prompt_id and seed of the answers to single passages, with the best rank of each passage in any
-    ranking. A call shared by several rankings counts once. ``speed`` comes from past_jobs.speed_of for this store. The
-    ratio of the costs is null if an answer's length is unknown.
+    ranking. A call shared by several rankings counts once. ``speed`` comes from past_jobs.speed_of for this store.
+    attention_ratio is null if an answer's length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -82,9 +82,9 @@ def cost_by_k(
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of the answers in ``keys`` (k, prompt_id, seed), keyed by EACH and END_TO_END: columns SCHEMA.
 
-    There is a row for each key of ``keys`` and k and, if there are several k, a row for all of them (k null). Answers
-    shared by retrievers or seeds count once. For tokens and device_seconds, see analysis.cost.answer_cost. Memory comes
-    from the metadata of the store's files (generation.job.memory).
+    Each key of ``keys`` has a row per k and, if there are several k, a row for all k together (k null). Answers shared
+    by retrievers or seeds count once. For tokens and device_seconds, see analysis.cost.answer_cost. Memory comes from
+    the metadata of the store's files (generation.job.memory).
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for name, answers in keys.items():

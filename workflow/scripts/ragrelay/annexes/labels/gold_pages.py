@@ -32,7 +32,7 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""What the file should provide, each with the name of the count of queries without it."""
+"""Names of the queries that the file should cover, and of the count of queries that it doesn't cover."""
 
 
 def label_by_pages(

@@ -11,7 +11,7 @@ from ragrelay.base.settings import Name
 
 
 class JudgeSource(AnnotationSource):
-    """Asks a generator about each passage, and reads the words' probabilities at one position of the reply."""
+    """Asks a generator about each passage, and reads certain words' probabilities at one position of the reply."""
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
@@ -55,7 +55,7 @@ class JudgeSource(AnnotationSource):
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """Aggregate the last of ``columns`` over a passage's only question, so that bias checks can compare it."""
+        """Return the value that bias checks compare: the last of ``columns``, from a passage's only question."""
         return self.judged()[-1].first()
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -51,15 +51,15 @@ def leads(
     seed: int,
     nulls: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Compare each column's best source with the next best one: columns SCHEMA, a row per column.
+    """Compare the best source with the runner-up in each column of the paper's Table 1; return a row (SCHEMA) for each.
 
     A column is a combination of retriever, k, references, quantity and coefficient. If there are ``nulls`` (sources
     whose labels are constant within a query), every other source's best row is also compared with the null's.
     ``correlations``, ``values`` and ``utility`` are as in correlation.label_correlations. ``lead`` is the difference
     between two coefficients over the queries in both rows; both use the same resamples of queries. ``low`` and ``high``
-    bound the 95% percentile interval at expanded levels. The p-value is two-sided: twice the smaller share of resamples
-    on one side of 0, counting the sample itself as a resample. Best and runner-up are chosen on the same queries, so
-    leads are slightly overestimated.
+    bound the 95% percentile interval, with levels expanded for small samples. The p-value is two-sided: twice the
+    smaller share of resamples on one side of 0, counting the sample itself as a resample. Best and runner-up are chosen
+    on the same queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -82,7 +82,7 @@ def with_holds(table: pl.DataFrame) -> pl.DataFrame:
     """Add p_holm and ``holds`` to a table with the rows of ``leads`` for all datasets.
 
     A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. Each combination of dataset and
-    retriever is a ``family`` of tests, which includes all sources for leads over the null.
+    retriever is a ``family`` of tests; for leads over the null, a family includes all sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
     # The row that is best on its queries may not lead on the queries that both rows have.

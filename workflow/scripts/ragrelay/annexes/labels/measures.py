@@ -43,14 +43,14 @@ class How(NamedTuple):
 def measure_labels(
     ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
 ) -> pl.DataFrame:
-    """Compute ``measures`` at the cutoffs ``ks`` for each query: columns SCHEMA, by measure, cutoff, query.
+    """Compute ``measures`` at the cutoffs ``ks`` for each query: columns SCHEMA, sorted by measure, cutoff and query.
 
-    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of other passages are
-    ignored. Integer labels are measured with ir_measures: nDCG uses the grades as gains, and the other measures count
-    labels of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit ratio
-    (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG uses them as gains: DCG is the sum of
-    label / log2(rank + 1), divided by the DCG of the same labels in sorted order (Järvelin and Kekäläinen, TOIS 2002,
-    with trec_eval's discount). Ideal DCG, recall and AP take only the ranking's labelled passages into account. A
+    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of unranked passages
+    are ignored. Integer labels are measured with ir_measures: nDCG uses the grades as gains, and the other measures
+    count labels of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit
+    ratio (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG uses them as gains: DCG is the
+    sum of label / log2(rank + 1), divided by the DCG of the same labels in sorted order (Järvelin and Kekäläinen, TOIS
+    2002, with trec_eval's discount). Ideal DCG, recall and AP take only the ranking's labelled passages into account. A
     ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval.
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and

@@ -1,4 +1,4 @@
-"""The part of a study's page on annotation sources."""
+"""The part of a study's page that covers annotation sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -26,7 +26,7 @@ BEST_COLUMNS = {
 
 
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
-    """Select the measure of each source that correlates best with answer quality at the largest k, for use at every k.
+    """For each source, select the measure that correlates best with answer quality at the largest k, for every k.
 
     Columns: BEST_COLUMNS. A measure is selected for each dataset, generator, retriever, reference set, quantity and
     coefficient (the first if several tie). A source without a defined value at the largest k has no rows.
@@ -47,7 +47,7 @@ def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw Salemi and Zamani's Figures 2 and 3: eRAG's labels, a line per generator, panels as for best_by_k.
+    """Draw Salemi and Zamani's Figures 2 and 3: eRAG's labels, with a line per generator and a panel per retriever.
 
     With a single generator, the page's figure is empty, because Figure 1 shows the same data.
     """

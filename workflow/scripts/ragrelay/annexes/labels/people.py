@@ -34,11 +34,11 @@ class Labelled(NamedTuple):
     """The tables on labels for a dataset, scorer and generator."""
 
     labels: pl.DataFrame
-    """study_labels.LABELS."""
+    """The labels (columns study_labels.LABELS)."""
     values: pl.DataFrame
-    """values.SCHEMA."""
+    """The retrieval measures (columns values.SCHEMA)."""
     utility: pl.DataFrame
-    """analysis.utility.COLUMNS."""
+    """The utility table (columns analysis.utility.COLUMNS)."""
     qrels: pl.DataFrame
 
 

@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures for those ``sources`` that also label queries without labels from ``people``: columns TABLE.
+    """Estimate measures for those ``sources`` that also label queries without human labels: columns TABLE.
 
     ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA; ``utility`` is the utility table. The
-    estimates are valid only if the queries with human labels are a random sample. A row without an interval has a
-    ``reason``. Each query may have only one value per cell; otherwise polars raises a ComputeError.
+    estimates are valid only if the queries with labels from the source ``people`` are a random sample. A row without an
+    interval has a ``reason``. Each query may have only one value per cell; otherwise polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

@@ -22,7 +22,7 @@ LARGEST_R = 1 - 1e-12
 
 
 class Estimate(NamedTuple):
-    """Estimates (...) and each query's influence (..., n); an estimate's variance is its influences' variance / n."""
+    """Estimates (...) and queries' influences on them (..., n); an estimate's variance is var(influences) / n."""
 
     value: Array
     influences: Array

@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """The page's params on trust in judges: minimum kappa, random sample or not, and judges of own answers."""
+        """The page's params on trust in judges: minimum kappa, whether the sample is random, who judges own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -139,7 +139,7 @@ class Labels:
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
     def single_prompts(self, template: str) -> list[StudyFile]:
-        """Return the files of all retrievers' single-passage prompts with a template."""
+        """Return the files of all retrievers' single-passage prompts built with a template."""
         return files.single_prompts.at(template=template).each(self.study.each_retriever)
 
     def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
@@ -207,7 +207,7 @@ class Labels:
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return a function that fills ``pattern`` from the grid; without sources, it ends the run with an error."""
+        """Return a function that fills ``pattern`` from the grid or, without sources, ends the run with an error."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():

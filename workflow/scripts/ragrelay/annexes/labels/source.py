@@ -37,7 +37,7 @@ class SourceData:
     made: "pl.DataFrame | None" = None
     """The table computed by the source's job, if there is such a job."""
     scaled: "Callable[[str], pl.DataFrame] | None" = None
-    """A function from another source's name to that source's labels, scaled to the range 0 to 1."""
+    """A function that takes another source's name and returns that source's labels, scaled to the range 0 to 1."""
 
     @property
     def table(self) -> "pl.DataFrame":
@@ -68,7 +68,7 @@ class SourceData:
         """Select the labels in ``table`` for the reference sets that P is computed with.
 
         Returns:
-            The rows for P's reference sets; if there are none, those for the table's first set, repeated for each.
+            The rows for P's reference sets; without any, the rows for the table's first set, once for each of P's sets.
         """
         import polars as pl
 
@@ -171,7 +171,7 @@ class AnnotationSource(Kind):
         """Choose the divisor that scales the source's labels to between 0 and 1 in combinations.
 
         Args:
-            data: The data from which it makes labels.
+            data: The data that the source computes labels from.
 
         Returns:
             The divisor; 1 by default.
@@ -206,7 +206,7 @@ class AnnotationSource(Kind):
         """Look up the lowest cutoff at which measures computed from the source's labels have no value.
 
         Args:
-            data: The data from which it makes labels.
+            data: The data that the source computes labels from.
 
         Returns:
             The cutoff k, or None if measures have values at all cutoffs.
@@ -229,7 +229,7 @@ class AnnotationSource(Kind):
         """Compute the gains that nDCG uses instead of labels.
 
         Args:
-            data: The data from which it makes labels.
+            data: The data that the source computes labels from.
 
         Returns:
             Columns qid, docno, gain; None if nDCG uses the labels themselves.
@@ -266,7 +266,7 @@ class ContinuousSource(AnnotationSource):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether labels are integers (0 or 1), which is so only with a threshold."""
+        """Return whether labels are integers (0 or 1), which requires a threshold."""
         return self.threshold is not None
 
 
@@ -274,11 +274,11 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs at which to aggregate labels: all except k = 1, where an eRAG label is P itself."""
+    """Return the cutoffs at which to aggregate labels: 2 to ``depth``, since an eRAG label at k = 1 is P itself."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Replace each combination in ``names`` with the sources that it combines, without repetitions."""
+    """Return ``names`` with each combination replaced by the sources that it combines, without duplicates."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

@@ -121,13 +121,13 @@ class Sources:
         """Label passages with each of the sources ``names`` for every reference set: columns LABELS.
 
         A query that a source can't label (no gold answer, no reference) has no rows. A combination labels passages that
-        have a label from each combined source; in it, grades from qrels are divided by the dataset's highest grade.
+        have a label from each combined source, after dividing grades from qrels by the dataset's highest grade.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain), or None if it uses the labels."""
+        """Return nDCG's gains for the source ``name`` (qid, docno, gain), or None if nDCG uses the labels."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:

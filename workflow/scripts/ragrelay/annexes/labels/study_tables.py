@@ -46,8 +46,8 @@ def gather(
 ) -> dict[str, pl.DataFrame]:
     """Gather a study's files into tables, keyed by the table's name in the report.
 
-    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if it is the best in
-    its column and leads significantly after Holm's correction (see leads.with_holds).
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if its source is the
+    best and leads significantly after Holm's correction (see leads.with_holds).
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -23,7 +23,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn about each source (of ``sources``, or all) that replaces human labels and whose kappa is low or unknown."""
+    """Warn about each source (in ``sources``, if given) that replaces human labels and has a low or unknown kappa."""
     table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)

@@ -1,4 +1,4 @@
-"""The part of a study's page on the comparison of measures."""
+"""The part of a study's page that compares retrieval measures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

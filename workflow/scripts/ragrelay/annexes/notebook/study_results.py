@@ -73,7 +73,7 @@ class Results:
             The table `per_query`.
 
         Raises:
-            InputError: As ``table`` does.
+            InputError: The study lacks this table, or a file is damaged.
         """
         return self.table("per_query")
 
@@ -84,7 +84,7 @@ class Results:
             The table `gain`.
 
         Raises:
-            InputError: As ``table`` does.
+            InputError: The study lacks this table, or a file is damaged.
         """
         return self.table("gain")
 
@@ -95,7 +95,7 @@ class Results:
             The table `retrieval`.
 
         Raises:
-            InputError: As ``table`` does.
+            InputError: The study lacks this table, or a file is damaged.
         """
         return self.table("retrieval")
 
@@ -106,7 +106,7 @@ class Results:
             The table `scores`.
 
         Raises:
-            InputError: As ``table`` does.
+            InputError: The study lacks this table, or a file is damaged.
         """
         return self.table("scores")
 
@@ -117,7 +117,7 @@ class Results:
             The table `answers`: one row per query, cell and seed, with the columns that name the cell.
 
         Raises:
-            InputError: As ``table`` does.
+            InputError: The study lacks this table, or a file is damaged.
         """
         return self.table("answers")
 
@@ -169,7 +169,7 @@ class Results:
             The answers, which notebooks display as a list.
 
         Raises:
-            InputError: As ``section`` does.
+            InputError: The study isn't finished or has no such section, or a file is missing or damaged.
         """
         return PageAnswers(answers(facts_of(self.section(dataset, generator, scorer))))
 
@@ -187,7 +187,7 @@ class Results:
             An Altair chart.
 
         Raises:
-            InputError: As ``section`` does.
+            InputError: The study isn't finished or has no such section, or a file is missing or damaged.
         """
         import altair
 

@@ -42,15 +42,15 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers that have scores, then up to ``most`` more to score: COLUMNS.
+    """Return the answers that already have scores, then up to ``most`` answers to score next: COLUMNS.
 
     ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of the scores so far; ``queries``: qid, query.
-    ``of``: SYSTEM of the cells to draw from, which end up with equal numbers of scores, including existing ones. Within
-    a cell, the draw prefers answers whose queries have the fewest scores in this cell, then the most in the generator's
-    other cells (so that gains and differences compare pairs), then the fewest overall, then the lowest hash with
-    ``seed``. The hash is random, so all answers in a cell are equally likely to be drawn if existing scores also belong
-    to random answers. Raises InputError if scores in a cell were drawn with different probabilities, which can't be
-    combined with this draw.
+    ``of``: the cells to draw from (columns SYSTEM), which end up with equal numbers of scores, including existing ones.
+    Within a cell, the draw prefers answers whose queries have the fewest scores in this cell, then the most in the
+    generator's other cells (so that gains and differences compare pairs), then the fewest overall, then the lowest hash
+    with ``seed``. The hash is random, so all answers in a cell are equally likely to be drawn if existing scores also
+    belong to random answers. Raises InputError if scores in a cell were drawn with different probabilities, which can't
+    be combined with this draw.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -108,7 +108,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return lines that say so if ``table`` (COLUMNS) has too few answers to compare the cells ``of`` (SYSTEM).
+    """Return warnings if ``table`` (COLUMNS) has too few answers to compare the cells ``of`` (SYSTEM).
 
     ``of_cell``: the number of answers in a cell, which may be too few for a slope.
     """
@@ -141,11 +141,11 @@ KNOWN_FROM = 10
 
 
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
-    """Return the human scores needed for an interval of ± ``half_width`` for a difference between two cells.
+    """Return the number of human scores needed to estimate a difference between two cells to ± ``half_width``.
 
     A scorer, whose correlation with people is ``r``, has scored all ``answers`` of each cell; each cell gets half of
-    the human scores. The width is Student's t times the error of PPI++ with its best weight, whose square is about 2
-    sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
+    the human scores. The half width is Student's t times PPI++'s error with the best weight; the error's square is
+    about 2 sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))

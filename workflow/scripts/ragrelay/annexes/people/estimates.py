@@ -42,7 +42,7 @@ MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
 """Slopes are stated per this increase in the retrieval measure."""
 UNLIKE = 0.2
-"""Level of the test that compares assessors' shares; high, because few scores show only large differences."""
+"""Level of the test that compares assessors' shares; it is high, because few scores reveal only large differences."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
@@ -196,7 +196,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Return why human scores ``values`` (n,), or ``queries``, are too few for an interval; empty if they aren't.
+    """Return why there are too few human scores ``values`` (n,) or ``queries`` for an interval; empty if there aren't.
 
     ``what``: what the scores are called, in the plural; ``least``: the number of scores needed.
     """

@@ -27,7 +27,7 @@ SCORES_OF_SYSTEM = 5
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
 SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
 FAMILIES = "pairs of generator and retriever"
-"""The name of families of systems: systems of a family differ only in ordering and k."""
+"""The name for families of systems; systems in the same family differ only in ordering and k."""
 NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
     "people": text("name of the scorer with the human scores"),
@@ -129,7 +129,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Correlate human scores ``x`` with a scorer's ``y`` over answers (n,): R, without an interval, or RHO."""
+    """Correlate human scores ``x`` (n,) with a scorer's ``y``; ``quantity`` is R, which gets no interval, or RHO."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:

@@ -1,4 +1,4 @@
-"""The part of a study's page on human scores."""
+"""The part of a study's page that covers human scores."""
 
 from collections.abc import Mapping, Sequence
 

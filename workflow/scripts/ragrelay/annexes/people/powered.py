@@ -130,7 +130,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Return the estimate from human scores alone, and the one with the tuned weight if that narrows the interval."""
+    """Return the estimate from human scores alone, and with the tuned weight if this weight narrows the interval."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:

@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells that people score: zero-shot, and those of the primary comparison (or all if there is none)."""
+        """The cells that people score: zero-shot and the primary comparison's (or all cells without a comparison)."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])

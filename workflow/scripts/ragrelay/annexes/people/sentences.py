@@ -52,7 +52,7 @@ def _pair(row: Row) -> str:
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
-    """Warn of comparisons in which different people scored the two sides; the page's sections test them, too."""
+    """Warn of comparisons whose two sides were scored by different people, so that verdicts also reflect severity."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [

@@ -25,9 +25,9 @@ def to_score(
 ) -> list[str]:
     """Write each dataset's file (drawing.COLUMNS) in ``outputs``, and return the lines for the terminal.
 
-    ``files``: paths of `queries` and `answers`. ``scored``: the file with the human scores of ``scorer``, or None,
-    keyed by dataset; ``cells`` (score_files.ScoreCells) places these scores in cells. ``drawn_from``: the cells to draw
-    from.
+    ``files``: paths of `queries` and `answers`. ``scored``: for each dataset, the file with the human scores of
+    ``scorer``, or None; ``cells`` (score_files.ScoreCells) places these scores in cells. ``drawn_from``: the cells to
+    draw from.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()

@@ -77,8 +77,8 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
     AUROC (target `gain`) follows DeLong et al. (1988), with Student's t interval on the logit; p-values are Mann and
     Whitney's. sMARE follows Faggioli et al. (Information Retrieval Journal 2022), with Student's t interval over
-    queries; chance means random ranks, (1 - 1 / n^2) / 3. Holm's correction covers all predictors of a cell, target and
-    statistic.
+    queries; the chance level is that of random ranks, (1 - 1 / n^2) / 3. Holm's correction covers all predictors of a
+    cell, target and statistic.
     """
     rows = []
     for cell in cells:
@@ -120,7 +120,7 @@ def smare(x: Array, y: Array) -> dict[str, object]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Return the distance between each query's ranks by ``x`` and ``y`` divided by n; ties share a rank."""
+    """Return, for each query, the distance between its ranks by ``x`` and by ``y``, divided by n; ties share a rank."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
@@ -150,9 +150,9 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
     """Compare each predictor with its cell's best predictor and with the retrieval measure: COMPARED_COLUMNS.
 
-    Differences of rho are over the same queries and tested by a jackknife over them with Student's t; ranks are
+    Both rhos of a difference use the same queries. The test is a jackknife over queries with Student's t; ranks are
     computed once. The best predictor is the one with the largest rho here, so its lead is partly chance: a significant
-    difference after Holm's correction is evidence against the other predictor, but never for the best.
+    difference after Holm's correction is evidence against the other predictor, but never for the best one.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)

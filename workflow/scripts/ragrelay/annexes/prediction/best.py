@@ -153,7 +153,7 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 
 
 def rest_given(p0: Array) -> Callable[[Array], Array]:
-    """Return a function that regresses columns (n, columns) on the rank of ``p0`` and its square: unit residuals.
+    """Return a function from columns (n, columns) to their unit residuals, given the rank of ``p0`` and its square.
 
     A column that is determined by P_0 has residuals of 0.
     """

@@ -75,7 +75,7 @@ class Fitted:
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed; if COLUMNWISE, of targets (n, m)."""
+"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed; if in COLUMNWISE, targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
@@ -184,8 +184,8 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Return a row per cell, target (`p`, `gain`), model and stage: COLUMNS without those of STUDY_PART.
 
-    P-value and interval come from ``judged``; statistics given P_0 come from ``beyond``. Gradient boosting has neither,
-    because fitting it takes too long.
+    P-value and interval come from ``judged``; statistics given P_0 come from ``beyond``. Gradient boosting has none of
+    these, because fitting it takes too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -217,12 +217,12 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
     """Return rho between out-of-fold predictions and the target with interval and p-value, and R squared; or a reason.
 
-    Predictions of two queries share training queries, so rho varies more than for independent pairs. The target is
+    Predictions for two queries share training queries, so rho varies more than for independent pairs. The target is
     therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
-    p-value is twice the smaller share of rhos, including the observed one, at least as large or as small as that one.
-    It is exact if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5%
-    quantiles of these rhos (Hall's) or the jackknife over queries, whichever is wider at either end, so that it
-    excludes 0 only if p < 0.05. With 0 permutations there is neither an interval nor a p-value.
+    p-value is twice the smaller share of rhos (including the observed one) on one side of the observed one. It is exact
+    if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5% quantiles
+    of these rhos (Hall's) or the jackknife over queries, whichever is wider at either end, so that it excludes 0 only
+    if p < 0.05. With 0 permutations there is neither an interval nor a p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -254,7 +254,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
 
 def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
-    """Return the rhos of ``judged`` for permuted targets: (permutations,), for a model that fits targets (n, m)."""
+    """Return rho for each permutation of the target, (permutations,); the model must fit targets (n, m)."""
 
     def rhos(targets: Array) -> Array:
         predicted = centred_out_of_fold(model, x, targets, seed)

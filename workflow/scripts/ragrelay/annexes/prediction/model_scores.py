@@ -16,17 +16,17 @@ score, a judge's label, and the quality from a file."""
 OF_PASSAGES = (JUDGE, QUALITY)
 """Passage scores that don't depend on the text that the prompt shows for a passage."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""What a quality file should cover, and the name of the count of passages without a quality value."""
+"""The names of two counts: passages that a quality file should cover, and passages without a quality value."""
 Scores = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Scores by qid.
+    """Models' scores, each keyed by qid.
 
-    All scores are also keyed by qid. ``passages``: scores of a context's passages, keyed by the score's name, best
-    passage first; ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the consistency of answers
-    over seeds, keyed by scorer, then by ordering and k.
+    Within a query, ``passages``: scores of a context's passages, keyed by the score's name, best passage first;
+    ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the consistency of answers over seeds, keyed
+    by scorer, then by ordering and k.
     """
 
     passages: Mapping[str, Scores] = field(default_factory=dict)

@@ -29,7 +29,7 @@ class Predictor(ABC):
     name: str
     """The predictor's name in tables."""
     stage: ClassVar[str]
-    """One of STAGES: when it can be computed."""
+    """The stage from which the predictor can be computed; one of STAGES."""
     rising: ClassVar[bool] = True
     """Whether a larger value predicts a better context or answer."""
     of_k: ClassVar[bool] = False
@@ -83,7 +83,7 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Return the study's predictors; ``named`` has names that complete predictors' names (Predictor.instances)."""
+    """Return the study's predictors; ``named``: see Predictor.instances."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 

@@ -1,4 +1,4 @@
-"""Provide the rules for prediction with data: the predictors' inputs, and whose dense vectors predictors use."""
+"""Provide the rules for prediction with data: the predictors' inputs, and the retrievers that provide dense vectors."""
 
 import functools
 import itertools

@@ -54,7 +54,7 @@ class Word(NamedTuple):
 class TermStatistics:
     """A corpus's numbers of ``passages`` and ``tokens``, and counts of selected words and of queries' word pairs.
 
-    ``unread``: why the corpus can't be split into words by the tokenizer (TERMS) or at whitespace (BLANKS), if so.
+    ``unread``: the reason if the corpus can't be split into words by the tokenizer (TERMS) or at whitespace (BLANKS).
     """
 
     passages: int

@@ -53,7 +53,7 @@ def first_cells(
 def transfers(
     trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
 ) -> pl.DataFrame:
-    """Test each training dataset's models: a row per cell, target, model and stage: COLUMNS without STUDY_PART.
+    """Test each training dataset's models; return a row (COLUMNS without STUDY_PART) per cell, target, model and stage.
 
     ``trained``: cells keyed by training dataset. A model learns everything on its training dataset: medians for missing
     values, scales, penalties and numbers of trees. Interval and p-value come from a jackknife over the tested queries
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
-    """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or a reason."""
+    """Return rho between ``target`` and predictions for ``unseen``, or a reason; ``x`` and ``y`` fit the model."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

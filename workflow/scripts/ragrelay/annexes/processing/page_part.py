@@ -1,4 +1,4 @@
-"""The part of a study's page on processors."""
+"""The part of a study's page that covers processors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

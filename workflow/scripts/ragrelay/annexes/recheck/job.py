@@ -56,8 +56,8 @@ def recheck_answers(
     ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt shared by several cells
     is assigned to the first of them. If any answer differs, all are generated a second time, in two halves, because an
     answer may depend on its batch. The answer store isn't changed. The receipt has stored (number of the study's
-    answers), drawn, ``then`` (from generation.job.count_makers) and ``now`` (the same for this job, with its processor
-    or the endpoint's addresses that replied, seconds and TOTALS). Raises InputError if the store has no answer to
+    answers), drawn, ``then`` (from generation.job.count_makers) and ``now`` (the same facts about this job, plus its
+    processor or the addresses that replied, its seconds and TOTALS). Raises InputError if the store has no answer to
     ``prompts``, and the errors of ``start_engine``.
     """
     began = time.monotonic()

@@ -114,7 +114,7 @@ def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[s
 
 
 def lines(record: Record, page: str) -> Sequence[str]:
-    """Return the lines for the terminal. ``page``: the study's page, which shows them after its next run."""
+    """Return the lines for the terminal. ``page``: the study's page, which the study's next run updates."""
     return [
         recheck_answer(record).sentence,
         *recheck_sentences(record),

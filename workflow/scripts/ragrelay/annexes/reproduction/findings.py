@@ -146,7 +146,7 @@ def degrees_of_freedom(left_out: Array) -> float:
     """Estimate the degrees of freedom of the jackknife variance from the kurtosis of its values; n - 1 if normal.
 
     Satterthwaite (1946): 2 / CV^2, where CV^2 = (kurtosis - (n - 3) / (n - 1)) / n is the squared coefficient of
-    variation of a sample variance. A few queries with extreme utility leave fewer than n - 1.
+    variation of a sample variance. A few queries with extreme utility leave fewer degrees of freedom than n - 1.
     """
     n, kurtosis = len(left_out), float(stats.kurtosis(left_out, fisher=False))
     return min(n - 1.0, 2.0 * n / (kurtosis - (n - 3) / (n - 1)))

@@ -1,4 +1,4 @@
-"""The part of a study's page on search rounds."""
+"""The part of a study's page that covers search rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[RoundsShown]:
-    """Return the search rounds of each dataset, generator and scorer; ``params`` come from Rounds.page_params."""
+    """Return the search rounds for each dataset, generator and scorer; ``params`` come from Rounds.page_params."""
     return RoundsShown.each(files, params)
 
 

@@ -8,7 +8,7 @@ from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
 
 STATE = ["qid", "seed"]
 NEXT = "next_query"
-"""The name that replaces a retriever's in the paths of requests for the next query and of the replies."""
+"""The name used instead of a retriever's in the paths of requests for the next query and of their replies."""
 COLUMNS = {
     "qid": QID,
     "seed": SEED,
@@ -21,7 +21,7 @@ SCHEMA = schema_of(COLUMNS)
 def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Write the query of each question in ``queries`` (qid, query) and seed: columns COLUMNS.
+    """Return the round's query for each question in ``queries`` (qid, query) and each seed: columns COLUMNS.
 
     ``answers``: qid, seed, answer; questions for which nothing was found may be missing. ``prompts``: qid, docnos and
     possibly seed, from the reference's prompts in the previous round; for a question without a row, nothing was shown.

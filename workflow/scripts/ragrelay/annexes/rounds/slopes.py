@@ -36,11 +36,11 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
     """Regress the difference in P on the difference in the measure between lists after the same earlier rounds.
 
     Products are computed as for relay: differences of x and P, each minus its mean over the step's queries, or
-    residuals given the mean measure over the lists and P before the step. Never centre them within a query over steps:
-    the next query text depends on the previous answer, so later lists depend on that answer's noise. Pairs of identical
-    lists are left out; other pairs with equal measures stay, because they help to estimate the mean difference. A
-    query's products are averaged over seeds and, for all steps together, added over steps. The unit is the query, no
-    matter how many steps it has, or its cluster if queries have clusters.
+    residuals given two values: P before the step, and the mean measure over the lists. Never centre them within a query
+    over steps: the next query text depends on the previous answer, so later lists depend on that answer's noise. Pairs
+    of identical lists are left out; other pairs with equal measures stay, because they help to estimate the mean
+    difference. A query's products are averaged over seeds and, for all steps together, added over steps. The unit is
+    the query, no matter how many steps it has, or its cluster if queries have clusters.
 
     Tests, intervals and limits are those of relay; with a single step and seed, all numbers equal relay's. A verdict on
     a step needs at least STEP_AT_LEAST queries whose lists differ.

@@ -1,4 +1,4 @@
-"""The part of a study's page on thoughts."""
+"""The part of a study's page that covers thoughts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -65,9 +65,9 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
-    """Return references (null), qid, docno, the source's columns (computed from the words' probabilities) and mass.
+    """Return labels: references (null), qid, docno, the source's columns (from the words' probabilities) and mass.
 
-    Also return the counts from mass.mass_counts, of passages for which the judge would mostly reply with other words.
+    Also count the passages for which the judge would mostly reply with other words (mass.mass_counts).
     """
     import polars as pl
 
@@ -95,7 +95,7 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
     """Read the prompt about each passage (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
 
-    A passage has one prompt even if several retrievers found the passage; in a judge's bias checks, it has several.
+    A passage has one prompt even if several retrievers found it; in a judge's bias checks, it has several prompts.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Compute eRAG labels with a scorer, for every passage from which alone an answer was generated."""
+"""Compute eRAG labels: score the answer that was generated from each single passage."""
 
 from ragrelay.annexes.labels.erag_labels import label_passages
 from ragrelay.base.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Measure how well annotation sources agree with human labels, and combine both into estimates over all queries."""
+"""Measure annotation sources' agreement with human labels, and combine all labels into estimates over all queries."""
 
 import polars as pl
 from ragrelay.annexes.labels.people import Labelled, Labellers, measure_agreement

@@ -64,7 +64,7 @@ class LeaveOut(AnnotationSource):
                 raise InputError(f"{place}'", f"scorer {name}", "only scorers that ask no generator and read no file")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that computes the effects."""
+        """Name the job that computes the effects of removing passages."""
         return BY_EFFECTS, {}
 
     def whole(self, catalogue: object) -> bool:
@@ -72,11 +72,11 @@ class LeaveOut(AnnotationSource):
         return self.threshold is not None
 
     def read(self, path: str | Path) -> pl.DataFrame:
-        """Read every intervention's effects: READ."""
+        """Read the columns READ, which hold every intervention's effects."""
         return pl.read_csv(path, columns=list(READ), schema_overrides=READ).select(*READ)
 
     def measured_below(self, data: SourceData) -> int | None:
-        """Return the k of the contexts that give the labels."""
+        """Return the k of the contexts from which passages were removed."""
         ks = data.table.filter(intervention=self.intervention)["k"]
         return self.k or (int(ks.max()) if len(ks) else None)  # type: ignore[arg-type]
 

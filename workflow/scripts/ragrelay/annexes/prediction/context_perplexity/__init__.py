@@ -1,1 +1,1 @@
-"""Measure how likely a generator finds a context given the query: log-probabilities of its passages."""
+"""Measure how likely a generator finds a context given the query: log-probabilities of the context's passages."""

@@ -46,7 +46,7 @@ def whole_tokens(k: int) -> int:
 def context_requests(
     queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: GeneratorEntry
 ) -> pl.DataFrame:
-    """Return the continuations to score (ASKED, continuation).
+    """Return the continuations to score: columns ASKED and continuation.
 
     ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
     template. Texts that exceed whole_tokens, PASSAGE_TOKENS or the generator's window are truncated at the end. A text

@@ -1,4 +1,4 @@
-"""Predict from answers: from zero-shot answers before the answer with context, from answers with context after it."""
+"""Predict from zero-shot answers before answering with context, and from answers with context afterwards."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from ragrelay.base.io.hashing import text_hash
 TOP, TAIL = 0.1, 0.2
 """Shares of the first results: the top ends at the first share, and the tail begins at the second."""
 NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
-"""For perturbed queries: the noise's length relative to the query's, number of draws, and p of rank-biased overlap."""
+"""For perturbed queries: noise length relative to the query vector, number of draws, and p of rank-biased overlap."""
 
 
 def query_vector(query: Query) -> Array:

@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor named after `uef_`, times Pearson's r between scores from the ranking and from a relevance model.
+    """The predictor whose name follows `uef_`, times Pearson's r between the ranking's and a relevance model's scores.
 
     Pearson's r is over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """

@@ -12,8 +12,8 @@ from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
     """Return the scores called ``name`` for the context's passages that have one.
 
-    Raises UndefinedError: with the message ``missing`` if the study has no such scores; also if a processor changed the
-    scored texts, or if no passage in the context has a score.
+    Raises UndefinedError, with the message ``missing`` if the study has no such scores, and also if a processor changed
+    the scored texts, or if no passage in the context has a score.
     """
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
@@ -89,7 +89,7 @@ class BertQpp(Predictor):
 
 
 class QppGenRe(Predictor):
-    """The ranking's nDCG@k, computed from the labels of the judge in `prediction.judge`; 0 if none is relevant.
+    """The ranking's nDCG@k, computed from the labels of the judge in `prediction.judge`; 0 if no passage is relevant.
 
     Σ label / log2(rank + 1), divided by the same sum for the ranking's judged passages in the best order. Meng et al.,
     ACM TOIS 2025 (QPP-GenRE).
