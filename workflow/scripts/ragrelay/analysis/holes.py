@@ -78,9 +78,9 @@ def holes(
     is never a reference.
 
     A search looks for the lowest and highest slopes (Dinkelbach 1967, for a ratio of sums). Given the current slope b,
-    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The derivative with respect to the label
-    decides: p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). A query's change is kept only
-    if it helps. These labellings exist, but others may give even lower or higher slopes.
+    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The sign of the derivative with respect to
+    the label decides: the sum of p - 2b x over the contexts that show the hole, weighted by 1 / log2(rank + 1). A
+    query's change is kept only if it helps. These labellings exist, but others may give even lower or higher slopes.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)

@@ -133,7 +133,7 @@ class ClusterMeans(NamedTuple):
 
     @property
     def effective(self) -> float:
-        """n_eff."""
+        """The effective number of clusters, n_eff."""
         return effective_number(self.sizes)
 
     @property

@@ -272,9 +272,8 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
 def memory() -> dict[str, str]:
     """Return ``peak_memory_mib``: the sum of the peak memory of this process and of its running child processes.
 
-    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the first GPU's memory that all
-    processes together use now. vLLM reserves the share ``gpu_memory_utilization`` at its start, even if the prompts
-    need less.
+    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: how much of the first GPU's memory all
+    processes use now. vLLM reserves the share ``gpu_memory_utilization`` at its start, even if the prompts need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}

@@ -50,7 +50,7 @@ def scope(section: Section) -> str:
 
 
 def figure_title(facts: Facts) -> str:
-    """Say for which k the primary pair's difference is decided."""
+    """Say at which k one retriever of the primary pair is ahead, and at which k neither is known to be."""
     rows = [row for _, row in sorted(facts.pair_by_k.items())]
     ahead = {"{} is ahead": [row for row in rows if row.better], "{0} is ahead": [row for row in rows if row.worse]}
     parts = []
