@@ -337,7 +337,7 @@ class Annex:
         return {}
 
     def page_modules(self, study: CheckedStudy) -> list[str]:
-        """List the modules, such as those of kinds, that the annex's part of the page imports dynamically, by name.
+        """List the modules that the annex's part of the page imports dynamically, such as those of kinds.
 
         Args:
             study: The study.
@@ -365,7 +365,7 @@ class Annex:
     def generation(self, study: CheckedStudy) -> list[GenerationRule]:
         """List the rules that generate answers to prompts outside the grid's cells.
 
-        Like `generate_answers`, each job handles one shard of a dataset for one generator.
+        As in `generate_answers`, each job handles one shard of a dataset for one generator.
 
         Args:
             study: The study.

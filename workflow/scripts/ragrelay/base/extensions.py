@@ -73,7 +73,7 @@ def classes_of(module: ModuleType, base: type[C]) -> list[type[C]]:
 
 @cache
 def extending_packages() -> tuple[str, ...]:
-    """Return the sorted top-level packages that all entry points refer to."""
+    """Return the top-level packages that entry points refer to, sorted."""
     return tuple(sorted({entry.value.partition(".")[0] for entry in _entries()}))
 
 
@@ -105,7 +105,7 @@ def package_folder(package: str) -> Path:
 
 @cache
 def source_hash(module: str) -> str:
-    """Return a 16-digit hash of the source of ``module`` and of all modules from the same package that it imports."""
+    """Return a 16-digit hash of the source of ``module`` and of all modules that it imports from the same package."""
     waiting, files = [module], dict[str, str]()
     while waiting:
         name = waiting.pop()

@@ -191,7 +191,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, named by ``selector``.
+    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, chosen by ``selector``.
 
     In a type annotation (``Annotated``), it makes pydantic validate the entry with the keys of the entry's kind.
     """
@@ -283,7 +283,7 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys. An entry has the keys of all kinds, with defaults, but only uses its kind's.
+    """Kinds with shared keys. An entry has the keys of all kinds, with defaults, but only uses those of its own kind.
 
     So an overlay can change an entry's kind without changing its other keys. ``default``: the kind of entries that name
     none.

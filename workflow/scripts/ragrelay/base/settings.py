@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a string that must match all of ``pattern``. A ``format``, if given, replaces it in the JSON Schema."""
+    """Marks a string that must match ``pattern`` completely. In the JSON Schema, ``format``, if given, replaces it."""
 
     pattern: str
     expected: str
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that must be one of the names that ``names`` returns. It is only called when a value is checked."""
+    """Marks a value that must be one of the names that ``names`` returns. ``names`` is only called for a check."""
 
     names: Callable[[], Collection[str]]
 

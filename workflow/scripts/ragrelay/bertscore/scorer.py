@@ -222,7 +222,7 @@ def score(
         use_fast_tokenizer: As in BERTScorer.
 
     Returns:
-        The same as BERTScorer.score.
+        Precision, recall and F1, optionally with the hash string, as from BERTScorer.score.
 
     Raises:
         InputError: In the same cases as BERTScorer and BERTScorer.score.

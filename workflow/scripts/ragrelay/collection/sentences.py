@@ -41,7 +41,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def halves(text: str) -> list[str]:
-    """Split a text of at least two characters at the whitespace nearest to the middle or, without whitespace, there.
+    """Split a text (two characters or more) at the whitespace nearest to its middle; if there is none, at the middle.
 
     A letter and its marks, such as vowel signs, stay together.
     """

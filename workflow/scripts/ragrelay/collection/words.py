@@ -21,7 +21,7 @@ WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 """A piece of text that a model's tokenizer either splits into known tokens or replaces with a single unknown token."""
 MOST_LOST = 0.05
-"""Texts are rejected if a tokenizer drops more than this share of words; there is a warning if it cuts more."""
+"""Texts are rejected if a tokenizer drops more than this share of words. If it cuts more, there is a warning."""
 MOST_CUT = 0.5
 """Texts are rejected if a tokenizer cuts (drops some letters of) more than this share of words."""
 SAMPLE = 1000
@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word as measures that split texts at spaces read it. In a script without spaces, they read nothing."""
+    """Return the word, or nothing if its script has no spaces: measures that split texts at spaces can't read it."""
     return [] if UNSPACED.fullmatch(word) else [word]

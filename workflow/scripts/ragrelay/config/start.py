@@ -47,7 +47,7 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config``, taking each entry whose kind ``given`` changes from ``given`` alone.
+    """Return ``config``, but with entries from ``given`` alone where ``given`` changes the entry's kind.
 
     Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
     ``config``. Otherwise, an overlay with ``e5: {kind: run, path: …}`` would keep the ``model`` of the catalogue's

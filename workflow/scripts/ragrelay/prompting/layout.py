@@ -60,7 +60,7 @@ def _row(
 
 
 class Layout:
-    """The queries and passages from which to rebuild prompts that are too long. Files are only read if there are any.
+    """The queries and passages from which to rebuild prompts that are too long. Files are only read for such prompts.
 
     ``queries``: the file with the queries. ``contexts``: the file with each retriever's contexts, by retriever.
     """
@@ -72,7 +72,7 @@ class Layout:
         """Yield (number of dropped passages, prompt), dropping 1, 2, ... passages from the end of the ranking.
 
         The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
-        would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts it contains.
+        would be zero-shot. ``prompt``: the full prompt, used to find out which of a processor's texts it contains.
         """
         if retriever not in self.contexts:
             return

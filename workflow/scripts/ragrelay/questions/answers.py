@@ -22,7 +22,7 @@ class Answers(Protocol):
         """Add the answers' texts to ``keys``, which has one row per answer."""
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the answers whose text is known, and those with a placeholder, each with whether they are certain."""
+        """Yield answers whose texts are known, with True, and answers with placeholders, with False."""
 
 
 class FileAnswers:

@@ -131,10 +131,10 @@ class Question(ABC):
     key: ClassVar[str]
     """A part's wildcards, written as a path such as ``{dataset}/{generator}/{retriever}``."""
     ask_key: ClassVar[str] = ""
-    """The asking job's wildcards, unless they are a part's wildcards without the retriever. A wildcard that parts don't
-    have stands for the generator that is asked."""
+    """The asking job's wildcards; empty if they are a part's wildcards without the retriever. A wildcard that parts
+    don't have stands for the generator that is asked."""
     read_key: ClassVar[str] = ""
-    """The reading job's wildcards, unless they are the same as a part's."""
+    """The reading job's wildcards; empty if they are the same as a part's."""
     folder: ClassVar[str] = ""
     """The folder in the results that contains the first wildcard's folder, with a final slash; empty for the results
     folder."""
@@ -244,7 +244,7 @@ class Question(ABC):
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """List the modules of kinds that the settings name. Changes to these modules rerun the question's jobs.
+        """List the modules of kinds that the settings name. If one of them changes, the question's jobs are rerun.
 
         Args:
             study: The study.
@@ -256,7 +256,7 @@ class Question(ABC):
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files that a job that reads replies needs in addition to its parts' inputs and the asked rows.
+        """List the files that a reading job needs in addition to its parts' inputs and the rows from ``ask``.
 
         Args:
             study: The study.
@@ -268,7 +268,7 @@ class Question(ABC):
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """List the plain values that a job that reads replies needs.
+        """List the plain values that a reading job needs.
 
         Args:
             study: The study.

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 60.0
 SAMPLE = 20
-"""Number of results that a job computes twice, to check that both are equal.
+"""Number of inputs that a job processes twice, to check that the results are equal.
 
 If one in seven results of a processor differs, the check misses this in 5% of jobs.
 """

@@ -58,7 +58,7 @@ class Retriever(Kind):
     threads: ClassVar[int] = 1
     """Number of CPU threads for the job that produces the retriever's run.
 
-    With more, on two cores, the job would have to wait for engines, and engines couldn't start on its prompts early."""
+    With more, a job on two cores would have to wait for engines, and engines couldn't start on its prompts early."""
     searches_every_query: ClassVar[bool] = True
     """Whether the kind searches for every query, so that a query without results is a failed search."""
 

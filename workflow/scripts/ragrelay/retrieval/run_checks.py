@@ -37,7 +37,7 @@ def check_joined(
 ) -> None:
     """Check those run files and measures of a prepared ``dataset`` (a definition) that haven't been checked yet.
 
-    ``opened``: a function that opens the collection, if not open_collection. Raises the errors of check_runs and
+    ``opened``: a function that opens the collection; defaults to open_collection. Raises the errors of check_runs and
     check_measures.
     """
     marks = [_run_mark(run, dataset, cache_dir) for run in runs]

@@ -39,7 +39,7 @@ def read_run(path: str | Path) -> pl.DataFrame:
 
 
 def read_ranks(path: str | Path) -> pl.DataFrame:
-    """Like read_run, but with an additional column ``given``: the file's ranks as strings.
+    """Read a TREC run file as qid, docno, score and ``given`` (the file's ranks as strings), in file order.
 
     Raises InputError with the line number for wrong columns, ids with invisible characters, scores that trec_eval would
     read differently, and docnos that are repeated within a query.

@@ -42,7 +42,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Like ``atomic``, but for a folder, which the caller creates. A ``path`` created by another job is kept."""
+    """Yield a temporary path for a new folder, then rename it to ``path`` unless another job created ``path``."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -112,7 +112,7 @@ def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
 
 
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Like write_csv, but put an apostrophe before texts such as ``=1+1``, which spreadsheets would read as formulas.
+    """Write a CSV file with an apostrophe before texts such as ``=1+1``, which spreadsheets would read as formulas.
 
     Numbers stay unchanged, even in text columns.
     """
@@ -149,7 +149,7 @@ def temporary_beside(path: Path) -> Path:
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Return everything in ``folder`` with a temporary name, including files of running processes."""
+    """Yield every file and folder in ``folder`` with a temporary name, including those of running processes."""
     return folder.glob(".tmp-*")
 
 

@@ -1,6 +1,6 @@
 """Check whether jobs may write to the cache. Jobs get the config key ``cache_mode`` through the environment.
 
-It isn't a param of any rule, because it doesn't affect results.
+The key isn't a param of any rule, because it doesn't affect results.
 """
 
 import os

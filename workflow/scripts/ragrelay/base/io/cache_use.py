@@ -68,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Like note_run, but only within the context. Jobs use it, because they may outlive the run that submitted them."""
+    """Record, within the context, that a job uses the cache, because jobs may outlive the run that submitted them."""
     use = note_run(Path(cache_dir))
     try:
         yield

@@ -28,7 +28,7 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
+    """Return warnings about doubtful data, for the top of a page. ``counts``: the content of left_out.json.
 
     They consist of coverage_warnings, the warnings in ``counts`` (one per dataset and kind of count), and the sentences
     in ``counts``.

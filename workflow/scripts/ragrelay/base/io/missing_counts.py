@@ -32,13 +32,13 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Check that the job may start expensive work, or end it if it only counts. Call this before loading a model."""
+    """Check that a job may start expensive work, or end a job that only counts. Call this before loading a model."""
     _BEFORE_WORK.get()()
 
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Within the context, make before_work check the count for ``job``. A counting job writes whether it was called."""
+    """Within the context, make before_work check the count for ``job`` or, if ``job`` only counts, record the call."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -35,7 +35,7 @@ VARIABLE_KEY = "api_key_env"
 SHORTEST_SECRET = 8
 """Minimum length of a key that counts as a secret, because words such as EMPTY or local are used to mean no key."""
 SHOWN, KEPT = 8, 12
-"""Messages never contain the first number of consecutive characters of a key, stored replies never the second."""
+"""Messages never contain SHOWN consecutive characters of a key; stored replies never contain KEPT of them."""
 
 
 def check_no_secret(value: object, key: str = "") -> None:

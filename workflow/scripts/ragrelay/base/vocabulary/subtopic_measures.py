@@ -175,8 +175,8 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
     """Return the highest DCG that any ranking of 1, 2, … passages can have. For the arguments, see greedy_ideal.
 
-    A passage's gain depends on the set of passages above it, not on their order. So it suffices to find the highest DCG
-    of each set: that of the set without one of its passages, followed by this passage.
+    A passage's gain depends on the set of passages above it, not on their order. So it suffices to find each set's
+    highest DCG, reached by the best ranking of the set without one of its passages, followed by that passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T

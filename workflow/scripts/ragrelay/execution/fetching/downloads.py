@@ -27,14 +27,14 @@ class Catalogue(Protocol):
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the arguments for fetch_input for each download that the grid needs, by name."""
+    """Return the downloads that the grid needs, by name, each as the arguments to pass to fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
-    """Return the names of a catalogue entry's downloads in ``required_downloads``."""
+    """Return the names that a catalogue entry's downloads have in the result of ``required_downloads``."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):

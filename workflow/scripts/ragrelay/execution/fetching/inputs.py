@@ -32,7 +32,7 @@ def fetch_input(
 def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, object]:
     """Download a model, tokenizer or adapter to the hub's cache (``HF_HOME``); return its commit and size in bytes.
 
-    Checks that the files that belong to ``part`` (configuration, tokenizer, weights) are complete.
+    Checks that all files in ``part`` (configuration, tokenizer, weights) are complete.
     """
     if hub_file(name)[1]:
         path = fetch(name, revision, place)
@@ -67,7 +67,7 @@ def fetch_dataset(dataset_id: str) -> dict[str, object]:
 
 
 def fetch_terrier() -> str:
-    """Have PyTerrier download Terrier's jars to its home (``PYTERRIER_HOME``) and start; return Terrier's version."""
+    """Start PyTerrier, which downloads Terrier's jars to ``PYTERRIER_HOME``, and return Terrier's version."""
     from ragrelay.retrieval.terrier import VERSION, started
 
     started()

@@ -15,8 +15,8 @@ HASHED = ("indexes", "models", "references")
 def check_cache(cache_dir: Path) -> Iterator[str]:
     """Read every byte in the cache, and yield a line with advice for each damaged file or folder and each leftover.
 
-    Also reads unchanged files outside the cache if the cache stores their hashes. Files without hashes, from older
-    versions, get hashes now.
+    Also reads files outside the cache whose hashes are stored in the cache, unless they have changed. Files without
+    hashes, from older versions, get hashes now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):

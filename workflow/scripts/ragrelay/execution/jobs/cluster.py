@@ -1,4 +1,4 @@
-"""Group jobs by their SLURM requests, and test whether SLURM would accept them before any job is submitted."""
+"""Group jobs by their SLURM requests, and test, before submitting any job, whether SLURM would accept the requests."""
 
 import getpass
 import re
@@ -14,13 +14,13 @@ KNOWN = {
     "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
     "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
 }
-"""Commands that list the values that exist on the cluster or that the user may use."""
+"""For each key, the command that lists the values that exist on the cluster or that the user may use."""
 HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """Jobs, or groups of jobs that are submitted together, with the same request."""
+    """Jobs (or groups of jobs that are submitted together) that make the same request to SLURM."""
 
     name: str
     """The name of the rule or group."""
@@ -61,7 +61,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError if the profile still has a placeholder from profiles/slurm that this cluster doesn't know."""
+    """Raise InputError if a placeholder from profiles/slurm is still in the profile and unknown to this cluster."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:

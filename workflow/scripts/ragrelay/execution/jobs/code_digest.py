@@ -2,18 +2,18 @@
 
 Snakemake's own trigger only considers the script file's modification time. The digest follows names: from the script to
 the functions, classes and constants that it names, from there to the ones that these name, and so on, through the
-package's imports. The digest ignores text for people (docstrings and other loose strings, comments, descriptions of
-columns and keys, the words of messages), keys that no job reads, function annotations and the version (message_texts).
+package's imports. The digest ignores text for people (loose strings such as docstrings, comments, descriptions of
+columns and keys, words of messages), keys that no job reads, function annotations and the version (see message_texts).
 
 Names of modules and files don't count: a name that is imported, or defined in the same module, is replaced by the
-content of its definition and of the definitions that this uses in turn. So code may move between modules, and modules
-may be renamed, split and merged. Definitions that use each other in a circle count as one.
+content of its definition and of all definitions that it depends on. So code may move between modules, and modules may
+be renamed, split and merged. Definitions that depend on each other in a circle are treated as one.
 
 If names don't show what runs, the digest covers too much rather than too little. In an imported module, it covers all
 statements that aren't definitions (calls, conditions, registrations, unknown decorators), and what definitions call
-during the import. A module counts as a whole if it is used as a value, if it lacks the name looked for, or if the job
-names it (the module of a kind). A class counts as a whole. A string that equals the name of a definition in its module
-counts as that name, as do the full name of a module and ``module:CONSTANT``.
+during the import. A module is included completely if it is used as a value, if it lacks the name looked for, or if the
+job names it (the module of a kind). A class is always included completely. A string counts as a name if it equals the
+name of a definition in the same module, the full name of a module, or ``module:CONSTANT``.
 
 Parsing the entire package takes a second, and each job on a cluster starts Snakemake again. Results are therefore
 stored by file content, next to Python's compiled modules.
@@ -55,19 +55,19 @@ ANSWERING = (
 )  # fmt: skip
 """Modules and packages that answer a job's requests and store the answers. They don't affect the requests."""
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}
-"""Functions in COLUMNS that declare a column, each with its description's position among the arguments."""
+"""Functions in COLUMNS that declare a column, each mapped to the position of the description among its arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
-"""Modules and names of decorators that change a definition and have no other effect."""
+"""Decorators, given by name or by module, whose only effect is to change the definition."""
 
 COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
 NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
-"""A string that names a module or a module's constant, such as a result table's columns. Jobs name functions."""
+"""Matches a string that names a module or a constant in a module, such as a result table's columns."""
 LOADED, WHOLE = "", "*"
 OUTSIDE = "OUTSIDE_JOBS"
 
 
 class Node(NamedTuple):
-    """The definition ``name`` in ``module``. LOADED stands for what importing the module runs, WHOLE for all of it."""
+    """The definition ``name`` in ``module``. LOADED stands for what an import runs, WHOLE for the entire module."""
 
     module: str
     name: str
@@ -76,8 +76,8 @@ class Node(NamedTuple):
 class Element(NamedTuple):
     """The hash of a definition (or of what importing a module runs), and the dotted ``names`` that it uses.
 
-    In the hashed code, a package name is replaced by its number in ``names``, where an entry lists everything that the
-    name may mean. Names in the same module begin with a dot. ``loads``: the modules that it imports.
+    In the hashed code, each name from the package is replaced by its index in ``names``, where an entry lists
+    everything that the name may mean. Names in the same module begin with a dot. ``loads``: the imported modules.
     """
 
     hash: str
@@ -86,7 +86,7 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's meaning: the ``nodes`` that run when it is used, and its value's nodes with the steps after each."""
+    """A name's meaning: the ``nodes`` that run when it is used, and its ``values``, each a node and its attributes."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
@@ -95,8 +95,8 @@ class Meaning(NamedTuple):
 class Module(NamedTuple):
     """A parsed module: its ``parts`` by name, including LOADED, and what each ``imported`` name refers to.
 
-    ``bound``: names that its loose statements bind, which always count. ``classes``: its classes' names. ``listing``:
-    whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
+    ``bound``: names assigned by statements that aren't definitions, which always count. ``classes``: the classes'
+    names. ``listing``: whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
     parts: dict[str, Element]
@@ -124,15 +124,15 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """Return the code_digest for the requests that ``script`` makes to an engine, without the code that answers them.
+    """Return a digest of the code that builds ``script``'s requests to an engine. For the arguments, see code_digest.
 
-    Requests that have been answered must be repeated if their own code is edited, but not if the engine's code is.
+    Answered requests are repeated if the code that builds them is edited, but not if the engine's code is.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
 
 class Code:
-    """Which definitions use which, in the scripts in ``folder`` and in the package."""
+    """The definitions in the package and in the scripts in ``folder``, and the links from each one to those it uses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder

@@ -1,7 +1,7 @@
 """Remove the words of messages and the package's version from a syntax tree, so that code digests don't depend on them.
 
-Words are the strings, and the literal pieces of f-strings, in the arguments of a message call or in local variables
-that only message calls read. Formatted values stay, as do strings that select a value (keys, comparisons) or that are
+Words are the strings, and the literal pieces of f-strings, in the arguments of calls to MESSAGES or in local variables
+that only such calls read. Formatted values stay, as do strings that select a value (keys, comparisons) or that are
 passed to another function.
 """
 
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 MESSAGES = {"InputError", "NoEngineError", "RefusedError", "RequestError", "say", "tell", "user_errors"}
-"""Names that are only called to word an error or a terminal line. Other exceptions' texts may be data."""
+"""Classes and functions whose calls only word an error or a terminal line. Other exceptions' texts may be data."""
 VERSION = "__version__"
 LOGS, LEVELS = {"log", "logging"}, {"debug", "info", "warning", "error", "exception"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef

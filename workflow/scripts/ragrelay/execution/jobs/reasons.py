@@ -5,7 +5,7 @@ from collections.abc import Collection
 from os.path import commonprefix
 
 AROUND, LONGEST = 40, 120
-"""Number of characters to show around a param's changed part, and of the part itself."""
+"""Maximum number of characters to show before and after a param's changed part, and of the part itself."""
 DIGEST = re.compile(r"['\"]?[0-9a-f]{16,64}['\"]?")
 FILES = re.compile(
     r"((?:Missing output|Incomplete output|Updated input|Input) files[^:;]*: (?:[^,;]+, ){2}[^,;]+), ([^;]+)"

@@ -1,4 +1,4 @@
-"""Collect all uses of Snakemake's undocumented API. Only the workflow imports this. Tests show why each is needed."""
+"""Collect all uses of Snakemake's undocumented API, for the workflow only. Tests show why each use is needed."""
 
 import atexit
 import functools
@@ -57,7 +57,7 @@ from ragrelay.execution.jobs.scripts import on_terminal
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that don't change any of Snakemake's files and so may be requested during a run."""
 KNOWN_VERSIONS = "9.22.0 to 9.27.1"
-"""The Snakemake versions whose functions have the hashes below. Before 9.20, times without a unit are in seconds."""
+"""Snakemake versions whose functions have the hashes below. Before 9.20, times without a unit were read as seconds."""
 DECIDING = {
     "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
     "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
@@ -88,17 +88,17 @@ SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
     "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "c37afaca105759f8 321a1548968849fc",
 }
-"""Like DECIDING, for functions that decide when Snakemake looks for jobs to start."""
+"""Functions that decide when Snakemake looks for jobs to start, with hashes as in DECIDING."""
 NOT_KEPT = ("temp", "pipe", "service")
 FOLLOWED = {
     "view_answers.py": "generate_answers.py",
     "score_answers.py": "fill_scores.py",
     "read_replies.py": "ask_question.py",
 }
-"""Scripts of jobs that read a store, each with the script of the jobs that fill it and produce its receipts."""
+"""For each script that reads a store, the script that fills the store and writes its receipts."""
 CHANGED = "sha256:" + "0" * 64
 COUNT = "ragrelay_count"
-"""The flag of a job input that contains the job's number of missing keys (generation.missing_work)."""
+"""The flag that marks the input file with a job's number of missing keys (see generation.missing_work)."""
 SIZES = ("mem_mb", "disk_mb")
 """Resources that Snakemake requires a value for."""
 _INTERRUPTS: list[int] = []
@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a function in DECIDING is unknown, because too many or too few jobs might run."""
+    """Raise InputError if a function in DECIDING has an unknown hash, because too many or too few jobs might run."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -147,10 +147,11 @@ def _source_hash(name: str) -> str | None:
 
 
 def look_at_jobs_when_needed() -> None:
-    """Make Snakemake only look at its ready jobs when it may find some to start.
+    """Make Snakemake look at its ready jobs only when it may be able to start some.
 
-    Otherwise, it starts a thread after each look, to look again a second later. So each job that ends while others wait
-    adds a thread and a look per second until none waits. An unknown scheduler is left unchanged, which only costs time.
+    Otherwise, it starts a thread after each look, to look again a second later. Each job that finishes while others
+    wait then adds a thread and a look per second until no job waits. An unknown scheduler is left unchanged, which only
+    costs time.
     """
     if SCHEDULING.keys().isdisjoint(_other_functions()):
         JobScheduler._schedule_reevalutation = _look_again
@@ -208,8 +209,8 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
     Snakemake puts a script's folder after the environment's packages. If two checkouts share an environment, jobs could
     run one checkout's code with the other's digests. For an installed package, nothing changes, because jobs find it.
 
-    Jobs in conda environments only get this folder, because the host's packages would hide the environment's. This
-    requires `conda-not-block-search-path-envvars`, which profiles/default sets.
+    In conda environments, jobs only get the checkout's folder, because the host's packages would hide the
+    environment's. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -221,7 +222,7 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
 def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
     """Give jobs in a workflow's ``module`` two reasons to run that Snakemake misses.
 
-    ``module``: the globals of its Snakefile. ``cache_dir``: where hashes of large files are stored.
+    ``module``: the globals of the module's Snakefile. ``cache_dir``: where hashes of large files are stored.
 
     A missing output: when a job fails, Snakemake records its new params and its inputs' content, and removes its
     outputs. Unless a target or a running job needs a missing file (snakemake#1978), the next run doesn't notice that
@@ -238,7 +239,7 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 
 
 def count_file(path: str) -> Any:
-    """Mark ``path``, the count of a job's missing keys, as an input that never triggers the job.
+    """Mark ``path``, the file with the number of a job's missing keys, as an input that never triggers the job.
 
     Snakemake doesn't record this input, so switching to a profile without counts doesn't trigger jobs either.
     """
@@ -390,7 +391,7 @@ def finished_files(workflow: Workflow) -> list[str]:
 
 
 def end_with(lines: Callable[[], list[str]]) -> None:
-    """Make Snakemake print ``lines`` when there is nothing to do, as it does at the end of a run."""
+    """Make Snakemake print ``lines`` after its message that there is nothing to do."""
 
     def added(record: logging.LogRecord) -> bool:
         if record.msg == NOTHING_TO_BE_DONE_MSG:
@@ -401,11 +402,11 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 
 
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
-    """Make dry runs end with their jobs' requests to SLURM, and make runs check these before their first job.
+    """Make dry runs end with their jobs' requests to SLURM, and make runs check their requests before the first job.
 
     Snakemake's log records trigger this, because Snakemake ignores a module's hooks such as `onstart`. The target
-    `check_cluster` ends the run after the check. It checks the jobs for the other targets on the command line or, if
-    there are none, for the report. ``planned`` returns the plan's counts for jobs, and its time.
+    `check_cluster` ends the run after the check, which covers the jobs for the other targets or, if there are none, for
+    the report. ``planned`` returns the plan's missing-key counts for jobs, and the plan's time.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -531,11 +532,11 @@ def print_failure(errors: str) -> None:
 
 
 def leave_unlocked(workflow: Workflow) -> list[str]:
-    """Leave the folder unlocked if only targets in LOOKING are requested. Returns their inputs, an empty list.
+    """Leave the folder unlocked if only targets in LOOKING are requested. Returns an empty list, the targets' inputs.
 
-    It is called as an input function, when the jobs are known and the folder isn't locked yet. If such a target locked
-    the folder, it would delete the lock of the run that it looks at, because Snakemake removes all of a folder's locks
-    at its end.
+    Snakemake calls this as an input function, when the jobs are known and the folder isn't locked yet. If such a target
+    locked the folder, Snakemake would remove all of the folder's locks at the end, including the lock of the run that
+    the target looks at.
     """
     if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
@@ -574,13 +575,13 @@ def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[st
 
 
 def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., object], str]) -> None:
-    """Tell ``rules`` which rule creates an input function's files. For others, Snakemake tries all patterns."""
+    """Tell ``rules`` which rule creates an input function's files. Otherwise, Snakemake tries all patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
 
 
 def output_patterns(workflow: Workflow) -> list[str]:
-    """Return regular expressions for all outputs and benchmarks, with the configuration's names for wildcards."""
+    """Return regular expressions for all outputs and benchmarks. Wildcards only match the configuration's names."""
     return [
         output.regex().pattern
         for rule in workflow.rules
@@ -641,7 +642,7 @@ def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
 
 
 def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
-    """Return the profile's minutes (`runtime`) and MB (`mem_mb`) for a first attempt, by rule with a benchmark."""
+    """Return the profile's minutes (`runtime`) and MB (`mem_mb`) for first attempts, for each rule with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}

@@ -12,7 +12,7 @@ def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] 
     """Yield the files in ``folder`` that match none of ``patterns``, sorted.
 
     ``kept``: files and folders in ``folder`` that are never stale. ``patterns``: regular expressions for the rules'
-    outputs, with the configuration's names for wildcards. A file in an output folder belongs to the folder's rule.
+    outputs; wildcards only match names in the configuration. A file in an output folder belongs to the folder's rule.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the current hash of the work. ``files``: the files that the
     plan was based on, none of which may be newer than the plan or among the run's outputs ``to_be_made``. ``used``: the
-    study's use so far. Whatever the study has used since the plan counts towards the planned need; if it exceeds the
-    plan, the remaining need is unknown.
+    study's use so far. What the study has used since the plan is taken to be part of the planned need; if it exceeds
+    the plan, the remaining need is unknown.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)

@@ -60,8 +60,9 @@ def show_cache(cache_dir: Path, results: Path) -> str:
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
     """Return one row per store, index and embeddings folder: kind, name, MB, files, last write, and used_by.
 
-    ``used_by`` lists the studies in the folder ``results`` whose receipts or scores name it, each with its generators,
-    scorers or corpora. Studies whose results were deleted or are elsewhere are missing.
+    ``used_by`` lists the studies in the folder ``results`` whose receipts or scores name the entry, each with those of
+    its generators, scorers or corpora that use the entry. Studies whose results were deleted or are elsewhere are
+    missing.
     """
     users = _users(results)
     return pl.DataFrame(

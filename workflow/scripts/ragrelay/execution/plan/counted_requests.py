@@ -1,4 +1,4 @@
-"""Count the requests that questions to models need, from their rows and the stores."""
+"""Count the requests that questions to models need, from the questions' rows and the stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ class PlanAsker:
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Count the likelihoods ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
 
-        Raises InputError if a prompt and its continuation are too long together.
+        Raises InputError if a prompt and its continuation together are too long.
         """
         generator = self.generator if chat else without_chat(self.generator)
         store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
@@ -63,9 +63,9 @@ class PlanAsker:
 class PlannedAnswers:
     """The stored answers from generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
 
-    This class is used like FileAnswers, but ``keys`` already has the texts. A placeholder is one sentence of the stored
-    answers' mean length. Placeholders only are equal for the same prompt and seed, because equal or empty answers need
-    fewer requests. Stored answers that are null get no row.
+    This class is used like FileAnswers, but ``keys`` already has the texts. A placeholder is a single sentence that is
+    as long as the stored answers are on average. It differs for each prompt and seed, because equal or empty answers
+    need fewer requests. Stored answers that are null get no row.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield known answers if the judge's other inputs are ``sure``, then the rest, each with whether it is
-        certain."""
+        """Yield the known answers (none unless the judge's other inputs are ``sure``) with True, then the rest with
+        False."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
@@ -141,7 +141,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), counting requests like fill_likelihoods."""
+    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

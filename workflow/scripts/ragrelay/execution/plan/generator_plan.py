@@ -59,7 +59,7 @@ class GeneratorPlan:
         return LikelihoodStore(self.cache_dir, fingerprint)
 
     def price(self, kind: str) -> Price:
-        """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
+        """Return the price of requests for one store. ``kind`` is ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if pace.device == "cpu":
             gpus = min(gpus, 1)  # one machine, even if engines share it

@@ -129,7 +129,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers in all of a dataset and generator's cells, or for answers to single passages.
+    """Return WORK for the answers in all cells of one dataset and generator, or for answers to single passages.
 
     Raises InputError if a prompt doesn't fit in the window, unless the job leaves such prompts out.
     """

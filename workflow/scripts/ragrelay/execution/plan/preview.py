@@ -1,6 +1,6 @@
 """Preview an unfinished study: queries whose answers are complete, and mean scores with intervals, but no verdicts.
 
-The functions that the study's jobs use read and compute answers and scores in a temporary folder.
+Answers and scores are read and computed in a temporary folder, with the functions that the study's jobs use.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -72,8 +72,8 @@ class Answered:
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
     ``files``, by name: queries, prompts, answers, passages and, if answers may be missing for queries with results,
-    ranked (the retrievers' contexts). ``patterns``: those of all files except queries. ``scorers``: the arguments for
-    Scored.
+    ranked (the retrievers' contexts). ``patterns``: the path patterns of all these files except queries. ``scorers``:
+    for each scorer, the arguments for Scored.
     """
 
     dataset: str
@@ -131,9 +131,9 @@ class Views(NamedTuple):
 def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
     """Return the preview of ``part``. Only writes to the empty ``folder``, whose files aren't needed afterwards.
 
-    A query counts if the store has all its answers: for every retriever, ordering, k and seed, and the zero-shot
-    answers. A retriever without any such query, for example one that was just added, is left out. For scores, see
-    _scorer_preview.
+    A query counts if all its answers are stored: for every retriever, ordering, k and seed, and without context. A
+    retriever that has no query with complete answers, for example because it was just added, is left out. For scores,
+    see _scorer_preview.
     """
     files, [queries] = keyed_files(part.patterns, part.files), part.files["queries"]
     store = None if part.fingerprint is None else AnswerStore(study.cache_dir, part.fingerprint)

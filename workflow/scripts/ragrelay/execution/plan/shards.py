@@ -21,7 +21,7 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class AutoShards:
-    """A dataset and a generator whose number of shards the plan chooses."""
+    """A dataset and generator for which the plan chooses the number of shards."""
 
     dataset: str
     generator: str
@@ -42,7 +42,7 @@ def plan_generation(
     at_once: int | None = None,
     missing: dict[str, int] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
-    """Plan ``jobs`` like plan.plan, and choose the numbers of shards for ``auto``.
+    """Plan ``jobs`` (see plan.plan_jobs), and choose the number of shards for each item in ``auto``.
 
     ``limit``: a generation job's time limit in minutes; None if the profile sets none. ``at_once``: how many jobs the
     profile submits at once; None if it submits none. ``missing``: see plan_jobs. Returns the plan, the numbers by

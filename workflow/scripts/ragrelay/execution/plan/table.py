@@ -32,7 +32,7 @@ AS_INDEPENDENT = " This assumes independent queries; yours come in clusters, so 
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """Add `_estimate` to the names of the plan's estimated columns, and a column with the basis of the estimates."""
+    """Append `_estimate` to the names of estimated columns, and add a column with the basis of the estimates."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -48,7 +48,7 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
-    """Return the lines to print: the table, with estimates marked by ~, and where the estimates come from."""
+    """Return the text to print: the table, with estimates marked by ~, and a note on where the estimates come from."""
     shown = plan.select(
         *NAMES,
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on a context processor's time. Its job ran before the plan, because the plan counts its prompts."""
+    """Return a line on how long a context processor took before the plan, which needs the processed prompts."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "

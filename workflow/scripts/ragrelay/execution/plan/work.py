@@ -1,4 +1,4 @@
-"""Describe an engine job's requests, with a row per store key. They are exact if the answers they depend on exist."""
+"""Describe an engine job's requests, one row per store key. Numbers are exact if the answers they depend on exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,13 +24,15 @@ WORK = {
 }
 """The columns that describe a job's requests.
 
-- store: kind and fingerprint of the store - prompt_id, item: the key in that store; the item is a seed or a
-  continuation - part: the shard, or another part of the work that starts its own engine - cached: whether the store
-  already has the key; if so, all following columns are 0
+- store: kind and fingerprint of the store
+- prompt_id, item: the key in that store; the item is a seed or a continuation
+- part: the shard, or another part of the work that starts its own engine
+- cached: whether the store already has the key; if so, the numbers below are 0
 - certain: whether the job will certainly request this key
 - requests: number of requests to the engine; one request can serve several continuations of a prompt
-- prompt_tokens: tokens sent to the engine - shared_tokens: estimated prompt tokens that the prefix cache serves -
-  answer_tokens: estimated generated tokens
+- prompt_tokens: tokens sent to the engine
+- shared_tokens: estimated prompt tokens that the prefix cache serves
+- answer_tokens: estimated generated tokens
 """
 
 
@@ -58,7 +60,7 @@ class Job:
     leaves_out: bool = False
     """Whether prompts that exceed the window are left out even if the generator truncates other prompts."""
     counts: Sequence[str] = ()
-    """The jobs' count files of missing keys, one per part, or one with the wildcard `shard`."""
+    """The files with the jobs' numbers of missing keys: one per part, or a path pattern with the wildcard `shard`."""
     question: str = ""
     parts: Sequence[Sequence[Mapping[str, Any]]] = ()
     """For each job that asks a ``question``, the files, settings and wildcards of its parts."""

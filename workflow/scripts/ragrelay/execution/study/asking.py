@@ -20,11 +20,11 @@ from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
-"""Modules that a user's question only imports for its class. They don't count as its jobs' code."""
+"""Modules that a user's module only imports to define a question. They don't count as code of the jobs."""
 
 
 class AskedPart(TypedDict):
-    """A part of a job that asks, or the table's part in a job that reads (see questions.parts.Part)."""
+    """A part of a job that asks a question, or the table's part in a job that reads replies (questions.parts.Part)."""
 
     files: dict[str, list[str]]
     settings: dict[str, object]
@@ -60,7 +60,7 @@ class StudyQuestion:
 
     @functools.cached_property
     def jobs(self) -> list[AskJob]:
-        """All jobs that ask."""
+        """All jobs that ask the question."""
         jobs: dict[str, AskJob] = {}
         for part in self.question.jobs(self.study):
             key, generator = self.question.job_key(self.study, part), self.question.asker(self.study, part)
@@ -68,11 +68,11 @@ class StudyQuestion:
         return list(jobs.values())
 
     def job(self, wildcards: Wildcards) -> AskJob:
-        """Return the asking job that has these wildcards."""
+        """Return the job that asks the question and has these wildcards."""
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs that ask about a job's parts, each with only the parts that the job reads."""
+        """Return the jobs that ask about the parts that a reading job needs, each with only those parts."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study
@@ -124,14 +124,14 @@ class StudyQuestion:
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the inputs of a job's parts, the job's own inputs, and the receipts of the jobs that asked."""
+        """Return the inputs of a job's parts, the job's own inputs, and the receipts of the jobs that ask."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts that a job reads, then the table's part, which has all parts' files and the job's own."""
+        """Return the parts that a job reads, then a part for the table, with the files of all parts and of the job."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:
@@ -142,7 +142,7 @@ class StudyQuestion:
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
     def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
-        """Return the files, settings and wildcards of each part of ``job``, or those that the plan counts from."""
+        """Return each part's files, settings and wildcards; if ``planned``, those from which the plan counts."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
         return [
@@ -229,7 +229,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
 
 
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]], list[StudyFile]]:
-    """Return the tables of the questions ``asked`` that the page shows, and their files' paths in the same order.
+    """Return the tables that the page shows for the questions ``asked``, and the tables' paths in the same order.
 
     Each table has heading, sentence, file (its pattern), about, rule, and files (the number of files).
     """
@@ -246,7 +246,7 @@ def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]
 
 
 def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, str]]:
-    """List all jobs that ask: dataset, generator, retriever, rule (job), and the paths of the receipt and the log."""
+    """List all jobs that ask questions, each with dataset, generator, retriever, job (the rule), receipt and log."""
     return [
         {
             **_named(job),
@@ -262,8 +262,8 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
     """Return the plan's lines for questions, one per job that asks (all shards together).
 
-    A line has the rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each of its jobs, a
-    list with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
+    A line has the rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each job, a list
+    with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

@@ -43,7 +43,7 @@ class CollectionStage:
         return list(map(str, self.source(dataset).files(Path())))
 
     def passage_files(self, dataset: str) -> list[str]:
-        """Return the files of a local dataset that an index is built from."""
+        """Return the files from which a local dataset's indexes are built."""
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out the passage with the query's id; None if the study doesn't say."""
+        """Return whether rankings leave out the passage with the query's id; None if the key isn't set."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:
@@ -110,8 +110,8 @@ class CollectionStage:
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
         """Return the files and grades of a job's dataset that are checked before any engine starts.
 
-        The job's outputs don't depend on these files and grades. Taking ``output`` keeps params derived from them from
-        triggering jobs.
+        The job's outputs don't depend on these files and grades. Params derived from them don't trigger jobs, because
+        this function takes ``output``.
         """
         study, dataset = self.study, wildcards.dataset
         imported, passages = study.generation.imported, study.generation.given_passages

@@ -23,7 +23,7 @@ class Downloads:
 
     @functools.cached_property
     def needed(self) -> dict[str, dict[str, object]]:
-        """The downloads that the grid needs: the arguments for fetch_input, by name."""
+        """The downloads that the grid needs, by name, each as the arguments to pass to fetch_input."""
         return required_downloads(self.study)
 
     def receipts_of(self, wildcard: str) -> OfJob:

@@ -123,14 +123,14 @@ tables = {name: table.file for name, table in RESULT_TABLES.items()}
 analysis_table = StudyFile(f"{ANALYSIS}/{{table}}.csv", "analyse_transmission", "a table of the analysis")
 """The path pattern for the tables of a dataset, scorer and generator."""
 measures, utility = tables["retrieval"], tables["per_query"]
-"""Tables with one row per query. The table `utility` has the means."""
+"""Tables with one row per query. The means of the second are in the table named `utility`."""
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
     file.at(**ZEROSHOT_KEY) for file in (prompts, answers, scores, left_out_of_answers, imported_contexts)
 )
 ANSWERED_WITH = "@{generator}"
-"""Replaces the template's name for generators with imported answers, because only their passages are known."""
+"""Replaces the template's name for generators with imported answers, of whose prompts only the passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 
@@ -140,7 +140,7 @@ def made_by(rule: str) -> dict[str, StudyFile]:
 
 
 def modules_of(rule: str) -> dict[str, str]:
-    """Return the modules that declare the columns of the tables that a rule creates, by table name."""
+    """Return, for each table that a rule creates, the module that declares the table's columns."""
     return {name: table.columns.partition(":")[0] for name, table in RESULT_TABLES.items() if table.rule == rule}
 
 

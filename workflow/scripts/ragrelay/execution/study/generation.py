@@ -25,7 +25,8 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 class GenerationStage:
     """A study's generators, prompts and answers (`study.generation`).
 
-    Rules use methods whose arguments are named after wildcards through of_job; others return a function of wildcards.
+    Methods whose arguments are named after wildcards are used in rules through of_job; others return a function of
+    wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -53,7 +54,7 @@ class GenerationStage:
         return self.study.fingerprints[generator]
 
     def likelihoods(self, generator: str) -> str:
-        """Return the fingerprint of a generator's likelihoods."""
+        """Return the fingerprint that names a generator's likelihood store."""
         return likelihood_fingerprint(self.study.generator(generator), cache_dir=self.study.cache_dir)
 
     def thinking(self, generator: str) -> Sequence[str] | None:
@@ -158,7 +159,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """Input functions, each with the rule that creates its files. For others, Snakemake tries all patterns."""
+        """Input functions, each with the rule that creates its files. Otherwise, Snakemake tries all patterns."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

@@ -51,7 +51,7 @@ class Plan:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's generators without imported answers, followed by those that questions ask."""
+        """The grid's generators that run on an engine, followed by other generators that questions ask."""
         of_questions = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
         return list(dict.fromkeys([*self.study.asked_generators(), *of_questions]))
 
@@ -67,7 +67,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers: the arguments for ragrelay.execution.plan.work.Job, without the files."""
+        """All jobs that generate answers, each as arguments for ragrelay.execution.plan.work.Job without the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the result of missing_by_plan before the jobs ``to_run`` run."""
+        """Return the plan's numbers of missing keys, by count file, and its time. ``to_run``: the jobs about to run."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
@@ -228,7 +228,7 @@ class Plan:
                 check_budget(self.budget, receipt, self.hash, planned, outputs, used)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
-        """Return every job with an engine, with its receipt and log. ``rules`` have the paths of answers' jobs."""
+        """Return every job that runs an engine, with its receipt and log. ``rules``: those that generate answers."""
         jobs = []
         for job in self.generation_jobs:
             rule = getattr(rules, job["rule"]).rule

@@ -51,7 +51,7 @@ class Reported:
         """Whether several rankings are compared on more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs whose scope is ``of`` and for which the configuration has the result tables."""
+        """Return the outputs whose scope is ``of`` and whose result tables the configuration provides."""
         study = self.study
         present = {
             "": True,
@@ -72,7 +72,7 @@ class Reported:
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
-        """Return the files of ``outputs``, one per suffix and part (the scope's keys), or their patterns."""
+        """Return the paths of ``outputs``, one per suffix and item in ``parts``; without ``parts``, path patterns."""
         keys = list(parts)
         return [
             captioned(
@@ -99,7 +99,7 @@ class Reported:
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """For retrievers with a fixed dose, the number of relevant passages in contexts and a name for the others.
+        """For retrievers with a fixed dose, the number of relevant passages per context and a name for the rest.
 
         Empty if there are no graded retrievers.
         """
@@ -141,7 +141,7 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """Those of `section_patterns` that figures are drawn from."""
+        """The path patterns in `section_patterns` of the tables from which figures are drawn."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
@@ -247,7 +247,7 @@ class Reported:
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
-        """Those of the annexes' records for the provenance that exist, by name."""
+        """The annexes' files to include in the provenance, by name, leaving out files that don't exist."""
         known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
         return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 
@@ -270,7 +270,7 @@ class Reported:
         return path
 
     def page(self, path: StudyFile, caption: str, name: str) -> str:
-        """Return a page with its caption in Snakemake's report. ``caption`` is relative to the rules' file."""
+        """Return a page, with a caption for Snakemake's report. ``caption``: the file, relative to the rules' file."""
         page: str = captioned(path, caption=caption, category="Page", labels={"page": name})
         return page
 
@@ -316,14 +316,14 @@ class Reported:
 
     @property
     def page_modules(self) -> list[str]:
-        """The modules with the functions that create all outputs, and of the annexes' parts."""
+        """The modules that create all outputs, and the modules of the annexes' parts of the page."""
         parts = [annex for annex in annexes() if annex.template]
         loaded = [module for annex in parts for module in annex.page_modules(self.study)]
         return [*modules(OUTPUTS), *(annex.page_part for annex in parts), *loaded]
 
     @functools.cached_property
     def annex_parts(self) -> list[dict[str, object]]:
-        """For each annex's part of the page, AnnexPart's fields except the read data, and the values that it needs."""
+        """The annexes' parts of the page: for each, AnnexPart's fields except the data, and the values it needs."""
         return [
             {
                 "module": annex.page_part,

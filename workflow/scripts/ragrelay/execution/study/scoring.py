@@ -129,7 +129,7 @@ class ScoringStage:
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
     def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
-        """Return the score receipts of a scorer with a model. Other scorers run in the jobs that write tables."""
+        """Return a scorer's score receipts; empty if its scores are computed in the jobs that write tables."""
         shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
         return files.score_receipt.each({"shard": shard} for shard in shards)
 

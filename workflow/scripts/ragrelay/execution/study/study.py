@@ -1,7 +1,7 @@
 """Provide rules with the study: its grid's cells and, for each stage, an object with definitions, paths and params.
 
-Of these modules, only `reported` and `plan` import Snakemake. Rules pass functions to it, which it calls with a job's
-wildcards.
+Of these modules, only `reported` and `plan` import Snakemake. Rules pass functions to Snakemake, which calls them with
+a job's wildcards.
 """
 
 import functools
@@ -42,8 +42,8 @@ class StudyOfRules(Study):
     fingerprints: dict[str, str]
     """The fingerprints of the grid's generators, by name."""
     files: ModuleType = files
-    """The registry of result files. Question classes use this instead of importing it, because jobs import these
-    classes too."""
+    """The registry of result files. Question classes use this attribute instead of importing the registry, because jobs
+    import the classes too."""
     fill: Callable[[str], str]
     """Turns a path in the results into the path on disk."""
 

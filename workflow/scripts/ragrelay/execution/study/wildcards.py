@@ -30,7 +30,7 @@ OfJob = Callable[[Wildcards], Any]
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches any of ``names`` (and nothing if there are none)."""
+    """Return a regular expression that matches any of ``names``, or matches nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 

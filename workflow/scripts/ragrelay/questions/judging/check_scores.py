@@ -22,7 +22,7 @@ def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, ca
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """Compute the scores of score_judge_checks from each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    """Compute the scores (score_columns) from each prompt's ``shares`` (see judging.scores.judged_shares)."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the requests for both scores, an upper bound for missing answers: equal or empty answers need fewer."""
+    """Count the requests for both scores. For missing answers, this is a maximum: equal or empty ones need fewer."""
     import polars as pl
 
     from ragrelay.generation.store import KEY

@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the requests. The count is exact if lists for earlier windows are stored and max_tokens truncates none."""
+    """Count the requests. The count is exact if lists for earlier windows are stored and no list is truncated."""
     from ragrelay.questions.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)
