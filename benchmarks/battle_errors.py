@@ -303,13 +303,13 @@ def false_table(path: Path) -> str:
 
 
 LINES = {
-    "false verdict on any of 4 retrievers, tested at 1 − 5% / 4 (at 95%)":
+    "false verdict on any of 4 retrievers, each tested at 1 − 5% / 4 (at 95%)":
         ("some false word: {} queries, 4 retrievers", "some false word, each at 95%: {} queries, 4 retrievers"),
-    "false verdict on any of 9 retrievers, tested at 1 − 5% / 9 (at 95%)":
+    "false verdict on any of 9 retrievers, each tested at 1 − 5% / 9 (at 95%)":
         ("some false word: {} queries, 9 retrievers", "some false word, each at 95%: {} queries, 9 retrievers"),
-    "false verdict, leaving out queries with an unreadable reply (using their readable order)":
+    "false verdict, leaving out queries with an unreadable reply (keeping the order with a readable reply)":
         ("unreadable replies, left out: {} queries", "unreadable replies, the readable order: {} queries"),
-    "false verdict if people vote in a single order, the first for 50% of queries (for 60%)":
+    "false verdict if people vote on one order per query: 50% (60%) of queries have the same system first":
         ("votes in one order, false word: {} queries, 50% first",
          "votes in one order, false word: {} queries, 60% first"),
     **{f"correct verdict: {name} (interval covers the truth)":
@@ -318,13 +318,13 @@ LINES = {
        (f"panel, by the rule: {{}} queries, {name}", f"panel, by the mean: {{}} queries, {name}") for name in PANELS},
     "relay, no effect: false verdict with two retrievers (with five)":
         ("relay, false word: {} queries, 2 retrievers", "relay, false word: {} queries, 5 retrievers"),
-    "relay of 1 logit per 1 of the measure: *it is* with two retrievers (with five)":
+    "relay with slope 1 (logits per 1.0 of the measure): verdict *it is* with two retrievers (with five)":
         ("relay, it is: {} queries, 2 retrievers, slope 1", "relay, it is: {} queries, 5 retrievers, slope 1"),
-    "significant ρ with P if score and P are unrelated (if they are related)":
+    "significant ρ between the battle's score and P, if they are unrelated (if they are related)":
         ("agreement, ρ found: {} queries, not linked", "agreement, ρ found: {} queries, linked by 1"),
-    "equal signs if score and P are unrelated (expected by chance)":
+    "same winner in the battle and in P, if they are unrelated: share of queries (expected by chance)":
         ("agreement, same_sign: {} queries, not linked", "agreement, by_chance: {} queries, not linked"),
-    "strengths of four systems: interval coverage (each order as a separate battle)":
+    "strengths of four systems: interval coverage (if each order counts as a separate battle)":
         ("strengths cover: {} queries", "strengths cover, each order a battle: {} queries"),
 }  # fmt: skip
 
@@ -337,7 +337,7 @@ def line_table(path: Path) -> str:
         own, other = (100 * known[title.format(n)] for title in titles)
         return f"{own:.{1 if own < 10 else 0}f} ({other:.{1 if other < 10 else 0}f})"
 
-    header = ["battles", *(f"n = {n}" for n in FOUND_SIZES)]
+    header = ["rate", *(f"n = {n}" for n in FOUND_SIZES)]
     return markdown(header, [[name, *(cell(titles, n) for n in FOUND_SIZES)] for name, titles in LINES.items()])
 
 

@@ -249,12 +249,12 @@ GRAINS = {
 }
 LABELS = {
     **{f"eight measures, r = {r}": f"all eight measures, r = {r}" for r in (".2", ".4", ".6")},
-    "the same, a language model's noise": "all eight measures, r = .4, a language model's noise",
+    "the same, a language model's noise": "all eight measures, r = .4, noise from a language model's answers",
     "no measure relayed": "no measure",
     "no measure relayed, some rankings answer hard queries better":
         "no measure; some rankings' answers are better on hard queries",
     "eight measures, r = .4, queries in clusters of four": "all eight measures, r = .4, queries in clusters of four",
-    "the same, clusters ignored": "all eight measures, r = .4, clusters of four ignored",
+    "the same, clusters ignored": "all eight measures, r = .4, queries in clusters of four, ignored by the tests",
 }  # fmt: skip
 """How the page shows some of the data in a record."""
 PARTS = {"null": NULLS, "two": TWO, "power": POWER, "grain": GRAINS}
@@ -263,13 +263,14 @@ CLAIMS = {"null": ("some pair", "declared", "most closely"), "two": ("followed p
 """The claims of each part that are false."""
 COLUMNS_OF: dict[str, dict[str, tuple[str, ...]]] = {
     "null": {"any pair": ("some pair", "each at 95%"), "any pair with nDCG": ("declared",),
-             "verdict *most closely*": ("most closely",), "all r intervals cover": ("r covered",)},
-    "two": {"difference between the two": ("followed pair",), "verdict *most closely*": ("most closely",),
+             "verdict *most closely*": ("most closely",), "all intervals for r cover": ("r covered",)},
+    "two": {"verdict that nDCG and StRecall differ": ("followed pair",), "verdict *most closely*": ("most closely",),
             "all intervals for differences cover": ("differences covered",)},
-    "power": {"has the largest r": ("largest",), "verdict *most closely*": ("most closely",),
+    "power": {"this measure has the largest r": ("largest",), "verdict *most closely*": ("most closely",),
               "*most closely* for another measure": ("another most closely",), "beaten": ("beaten",),
               "measures not beaten": ("list",)},
-    "grain": {"nDCG beats its two-valued form": ("first pair",), "nDCG beats its form in thirds": ("second pair",)},
+    "grain": {"nDCG beats its version with two values": ("first pair",),
+              "nDCG beats its version rounded to thirds": ("second pair",)},
 }  # fmt: skip
 """The columns of a part's table: a rate, and in parentheses the one to compare it with."""
 

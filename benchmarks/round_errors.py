@@ -107,19 +107,19 @@ WORLDS = {
 LABELS = {
     "two lists": "two lists per step",
     "four lists": "four lists per step",
-    "equal measures in three of four pairs": "two lists, whose measures are equal in three of four pairs",
-    "the same, four lists": "four lists, whose measures are equal in three of four pairs",
-    "a third of the lists equal": "for a third of the questions, both lists are equal",
+    "equal measures in three of four pairs": "two lists per step, with equal measures in 75% of pairs",
+    "the same, four lists": "four lists per step, with equal measures in 75% of pairs",
+    "a third of the lists equal": "both lists are equal for a third of the questions",
     "later steps calmer and on higher levels": "later steps have higher P and less noise",
-    "passages shown before count, four lists": "four lists; relevant passages shown before still raise P",
-    "a list that finds more and leads": "one list finds more and has better answers",
-    HABITS: "lists lead by amounts that differ between questions",
+    "passages shown before count, four lists": "four lists per step; relevant passages shown before still raise P",
+    "a list that finds more and leads": "one list finds more and its answers are better",
+    HABITS: "how far one list is ahead differs between questions",
     LEANS: "good answers help one list more than the other",
     CLUSTERS: "questions in clusters of three",
     "P on nDCG": "regression of P on nDCG",
     "change of P on nDCG": "regression of the change in P on nDCG",
-    "less question and step": "regression of P on nDCG, both minus the question's and the step's mean",
-    "P on new nDCG, given P before": "regression of P on nDCG over new passages, given P before the step",
+    "less question and step": "regression of P on nDCG, both centred on the means of the question and the step",
+    "P on new nDCG, given P before": "regression of P on nDCG over new passages, adjusted for P before the step",
     ONE_STATE: "slope between two lists at the same state",
 }
 """How the page shows the data and estimates in a record."""
@@ -436,7 +436,7 @@ def ideal_table(path: Path) -> str:
     for per, ideal in itertools.product((FIXED, GAIN, REMAINING), (FIXED, REMAINING)):
         data = f"effect per {per}, {ideal} ideal"
         rows.append([PER[per], ideal, *(f"{known[f'ideal, slope of {place}: {data}']:.3f}" for place in places)])
-    return markdown(["true effect: .2 per 1 of", "ideal in the measure", *places], rows)
+    return markdown(["true effect: .2 in P per 1.0 of", "ideal in the measure", *places], rows)
 
 
 TABLES = {

@@ -65,7 +65,7 @@ LABELS = {
     "equal spread": "equal spread on both sides", "half the spread on one side": "one side has half the spread",
     "a quarter of the spread on one side": "one side has a quarter of the spread",
     **{f"{share}% run into the budget": f"{share}% of one side's thoughts hit the budget" for share in (3, 6, 10)},
-    **{f"{factor} times as long, budget {budget}": f"one side {factor} times as long, budget {budget:,}"
+    **{f"{factor} times as long, budget {budget}": f"one side's thoughts are {factor} times as long; budget {budget:,}"
        for factor in (1.3, 2, 3) for budget in BUDGETS},
 }  # fmt: skip
 """How the page shows the data in a record."""

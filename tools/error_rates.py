@@ -16,17 +16,17 @@ VERDICTS = {
     "better, worse (truth 0)": "*better* or *worse* (true mean 0)",
     "better, worse (truth 0), without a remark": "*better* or *worse* without a remark (true mean 0)",
     "above the truth: more than the margin, not worse":
-        "*better by more than the margin* or *not worse* (true mean at that margin)",
+        "*better by more than the margin* (true mean +margin) or *not worse* (true mean −margin)",
     "below the truth: equivalent, less than the margin":
-        "*equivalent* or *better, by less than the margin* (true mean at the margin)",
-    "equivalent, not better (truth: the margin)": "*equivalent* or *not better* (true mean at the margin)",
+        "*equivalent* or *better, by less than the margin* (true mean +margin)",
+    "equivalent, not better (truth: the margin)": "*equivalent* or *not better* (true mean +margin)",
     "equivalent, not better (truth: the margin), without a remark":
-        "*equivalent* or *not better* without a remark (true mean at the margin)",
+        "*equivalent* or *not better* without a remark (true mean +margin)",
     "better (true)": "*better* (correct)",
     "better (true), without a remark": "*better* without a remark (correct)",
     "no verdict, although Student's t alone has one": "no verdict, although Student's t alone would give one",
     "relay: it is": "*answers improve more*",
-    "relay, as measured: above, below zero": "*above* or *below zero*, slope as measured",
+    "relay, as measured: above, below zero": "*above* or *below zero*, measured slope",
     "relay, adjusted: above, below zero": "*above* or *below zero*, adjusted slope",
 }  # fmt: skip
 """How the page shows the verdicts in the records."""
@@ -70,7 +70,7 @@ RELAY = {
     "10 retrievers that share most contexts": "10 retrievers with mostly the same contexts",
     "two retrievers that share half of their contexts": "2 retrievers with the same context for half the queries",
     "five retrievers that share contexts and lead by a constant elsewhere":
-        "5 retrievers that share half their contexts; elsewhere, each beats the next by a constant",
+        "5 retrievers that use a common context for half their queries; elsewhere, each beats the next by a constant",
     "slopes that differ by query (sd 0.29), measure's sd 0.16":
         "10 retrievers; slopes differ between queries (SD 0.29), SD of the measure 0.16",
     "slopes that differ by query (sd 0.43), measure's sd 0.35":

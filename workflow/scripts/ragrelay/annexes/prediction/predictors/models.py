@@ -30,7 +30,7 @@ class ContextPerplexity(Predictor):
     """The generator's perplexity, exp(−mean log-probability per token), for the context after `Q: {query}\\nA: `.
 
     Largest, smallest and geometric mean over the passages, and the value for all passages as one text (`_whole`); needs
-    `prediction.context_perplexity`. −ln of the last is PerpC in Tian et al. 2026, as their code computes it.
+    `prediction.context_perplexity`. −ln of `_whole` is PerpC in Tian et al. 2026, as their code computes it.
     """
 
     stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
@@ -77,7 +77,7 @@ class RerankerScore(Predictor):
 class BertQpp(Predictor):
     """Score that the cross-encoder in `prediction.cross_encoder` gives the query with its first passage.
 
-    BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict the query's measure.
+    BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict a retrieval measure.
     """
 
     name, stage = "bert_qpp", AFTER_RETRIEVAL

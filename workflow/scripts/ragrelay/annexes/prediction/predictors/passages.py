@@ -29,7 +29,7 @@ def readability(index: str, text: str) -> float:
 class Readability(Predictor):
     """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau or automated readability index of the context.
 
-    The mean, largest and smallest over its passages, and the value for all passages as one text. Tian et al. 2026.
+    The mean, largest and smallest over the passages, and the value for all passages as one text. Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True

@@ -157,8 +157,8 @@ class Smv(Predictor):
 class Rsd(Predictor):
     """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
 
-    σ: standard deviation of the half's scores; w: its mean score minus the smallest score. Based on Roitman, Erera and
-    Weiner, ICTIR 2017.
+    σ: standard deviation of the half's scores; w: the half's mean score minus the smallest score of all results used.
+    Based on Roitman, Erera and Weiner, ICTIR 2017.
     """
 
     name, stage = "rsd", AFTER_RETRIEVAL
