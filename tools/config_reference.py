@@ -35,22 +35,25 @@ PAGES = {
 
 WORDED = {
     "What answers are compared with: `judged`, the dataset's judged passages by grade, or `gold`, its gold answers.":
-        "What answers are compared with: the dataset's passages judged at a grade or higher (`judged`), or the "
-        "dataset's gold answers (`gold`).",
+        "What answers are compared with: passages judged at or above one of the dataset's reference grades "
+        "(`judged`), or the dataset's gold answers (`gold`).",
     "Utility as relative gain (the paper's) or absolute difference.":
-        "Whether utility is the relative gain (P − P₀) / P₀, as in the paper, or the absolute difference P − P₀.",
+        (
+            "Whether utility is the relative gain (P − P₀) / P₀, as in Tian et al. (ECIR 2025), or the absolute "
+            "difference P − P₀."
+        ),
     "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it (AVX-512 "
     "BF16 or AMX) it is faster, on others slower.":
         "Data type of the encoder. `bfloat16` changes scores in the third digit; it is faster on a CPU that computes "
-        "in bfloat16 (AVX-512 BF16 or AMX) and slower on others.",
+        "in bfloat16 (AVX-512 BF16 or AMX) and slower on other CPUs.",
     "How a CPU encodes texts. `packed`: several together, in blocks of 256 tokens; a model that is no BERT, RoBERTa, "
     "ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, 0.4 to 0.8 times as fast; it "
     "uses the scores that were cached before there were blocks. Scores of the two differ in the last bits and are "
     "cached apart.":
         "How texts are encoded on a CPU. `packed` encodes several texts together, in blocks of 256 tokens; models "
         "other than BERT, RoBERTa, ELECTRA and DeBERTa still encode one text at a time. `single` always encodes one "
-        "text at a time, 0.4 to 0.8 times as fast; it uses scores cached by versions without blocks. Scores from "
-        "`packed` and `single` differ in the last bits and are cached separately.",
+        "text at a time, at 0.4 to 0.8 times the speed; it can use scores cached by ragrelay versions that didn't "
+        "encode in blocks. Scores from `packed` and `single` differ in the last bits and are cached separately.",
 }  # fmt: skip
 """How pages word descriptions that are part of jobs' code, whose change would run the jobs again."""
 

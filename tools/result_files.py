@@ -28,8 +28,9 @@ Paths are relative to `results/<study>/`. Names in braces are wildcards; `{a|b}`
 can concatenate several tables with one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
 contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
-score from 0 to 1 for the scorers that come with ragrelay. Each file's columns are listed in order. Columns that appear
-in several files may only be described in [the table at the end](#columns-in-several-files).
+score from 0 to 1 for the scorers that come with ragrelay, except `length`. Each file's columns are listed in order.
+Columns that appear in several files may only be described in
+[the table at the end](#columns-in-several-files).
 
 **CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
 apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet would
@@ -62,6 +63,13 @@ PAGES = {
 }
 """Page → its title, and a pattern of its files; each file is on the first that fits."""
 WORDED = {
+    "counts of queries without nuggets, of truncated lists, of a file's lists for unknown queries, and of nuggets for "
+    "which the writer's probability for the words vital and okay is low":
+        "counts of queries without nuggets, of truncated lists, of a file's lists for unknown queries, and of nuggets "
+        "for which the writer gives the words vital and okay little probability",
+    "a retriever's new passages, and their measure": "a retriever's new passages, and the value of the measure",
+    "answers to single passages": "answers generated from single passages",
+    "the job's time and memory, as measured by Snakemake": "a job's time and memory, as measured by Snakemake",
     "receipt: keys asked for, cached and made, in all and by part":
         "receipt: number of keys requested, already cached and newly generated, in total and per part",
     "receipt for processing a retriever's passages (the new texts are in the cache): contexts requested, cached and "
@@ -134,8 +142,8 @@ WORDED = {
     "the same answers, as one JSON object per line with these columns as keys":
         "a generator's answers as JSON lines, with the columns of `answers.parquet` as keys",
     "the same table with the receipts; after the next run, the provenance and the page show it too":
-        "the contents of `recheck.csv` with the receipts, which the provenance and the page also show after the next "
-        "run",
+        "the contents of `recheck.csv` and the receipts; after the next run, the provenance and the page show them "
+        "too",
     "the scores of a passage judge's checks": "the scores from the checks of a passage judge",
     "the scores of these answers": "the scores of the answers",
     "the scores of the stored and the new answers with the first reference set":

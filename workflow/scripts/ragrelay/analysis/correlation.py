@@ -68,8 +68,8 @@ TABLE = {
         "is based"),
     "verdict": text("verdict on the sign of rho (in `correlation.csv`, after Holm's correction): `above zero`, `below "
         "zero`, `undecided` or `too few queries`; empty for r and tau-b"),
-    "detectable": number("smallest |r| or |rho| that can be detected with n queries at α = .05 with 80% power, with "
-        "the t-test for r and, for rho, the test behind the verdict before Holm's correction"),
+    "detectable": number("smallest |r| or |rho| that can be detected with n queries at α = .05 with 80% power: for "
+                         "r, by the t-test; for rho, by the test behind the verdict, before Holm's correction"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

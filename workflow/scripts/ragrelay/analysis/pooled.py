@@ -39,9 +39,10 @@ UNIT = "the scorer's unit; for relay: P per 1 of the measure"
 COLUMNS = {
     "dataset": text(f"name of the dataset, or `{ALL_DATASETS}` in rows that pool at least five datasets"),
     "scorer": STUDY_PART["scorer"],
-    "question": text(f"result that the row is about: `{SYSTEMS}`, the primary pair's difference in mean P, or "
-                     f"`{RELAY}`, the slope of P on the measure over all pairs of rankings"),
-    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and for the query's mean measure"),
+    "question": text(f"result that the row is about: `{SYSTEMS}` (the primary pair's difference in mean P) or "
+                     f"`{RELAY}` (the slope of P on the measure over all pairs of rankings)"),
+    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and for the query's mean value of the "
+                        "measure"),
     "retrievers": text("names of the primary pair's retrievers, or `all rankings`"),
     "generators": text("names of the generators over which each query's P and P₀ are averaged"),
     "n_generators": integer("number of generators over which P and P₀ are averaged", "generators"),
@@ -57,8 +58,8 @@ COLUMNS = {
     "high": number("upper end of the 95% interval", UNIT),
     "p_value": number("two-sided p-value for the null hypothesis that the true difference or slope is 0"),
     "margin": number("for `systems`: the scorer's equivalence margin", "the scorer's"),
-    "tau": number("for `all datasets`: estimated standard deviation of the true difference or slope between "
-                  "datasets", UNIT),
+    "tau": number("for `all datasets`: estimated standard deviation, between datasets, of the true difference or "
+                  "slope", UNIT),
     "verdict": text("verdict, based on the interval as in `systems.csv` and `relay.csv`"),
     "reason": REASON,
     "stands": STANDS,

@@ -37,14 +37,16 @@ TABLE = {
                  "weights", "passages"),
     "references": REFERENCES,
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "adjusted": boolean("whether the differences in P and in the measure are adjusted for P₀ and for the query's mean "
-        "measure over the rankings"),
-    "n": integer("number of queries whose contexts differ between the rankings of at least one pair with enough such "
-        "queries (or of any pair, if no pair has enough)", "queries"),
-    "n_eff": number("effective number of queries: equally weighted queries that would carry as much information as the "
-        "`n` queries, which are weighted by their shares of the measure's sum of squares", "queries"),
-    "share_same": number("share of queries for which both rankings lead to the same context, among the queries with "
-        "values for P and the measure for both rankings; for `all rankings`, over all pairs", "0 to 1"),
+    "adjusted": boolean("whether the differences in P and in the measure are adjusted for two values: P₀, and the "
+                        "query's mean value of the measure over the rankings"),
+    "n": integer("number of queries whose contexts differ between the two rankings of at least one pair; only pairs "
+                 "with enough such queries count or, if no pair has enough, all pairs", "queries"),
+    "n_eff": number("effective number of queries: the number of equally weighted queries that would carry as much "
+                    "information as the `n` queries, each of which is weighted by its share of the measure's sum of "
+                    "squares", "queries"),
+    "share_same": number("among queries with values of P and the measure for both rankings, the share for which both "
+                         "rankings lead to the same context; in rows for `all rankings`, computed over all pairs",
+                         "0 to 1"),
     "slope": number("slope of the regression of the difference in P on the difference in the measure, both centred "
                     "over the pair's queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),

@@ -35,8 +35,8 @@ TABLE = {
     "k": integer("number of passages in the context; empty in rows that pool all k", "passages"),
     "references": REFERENCES,
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "retrievers": text("retrievers whose contexts for the same query are compared: `all`, all `without oracles`, or "
-        "only those of kind `graded` (`doses`)"),
+    "retrievers": text("retrievers whose contexts for the same query are compared: `all`; `without oracles`, all "
+                       "except oracles; or `doses`, only those of kind `graded`"),
     "n_retrievers": integer("number of retrievers whose contexts are compared", "retrievers"),
     "r": number("repeated-measures correlation between the measure (or predictor) and P; on unseen references, P − P₀ "
                 "replaces P", "−1 to 1"),

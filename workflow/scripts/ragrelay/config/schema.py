@@ -121,7 +121,9 @@ class AnalysisSettings(Settings):
         10000,
         ge=100,
         le=1000000,
-        description="Number of bootstrap resamples for the intervals of r, and of permutations for the paired test.",
+        description=(
+            "Number of bootstrap resamples for the intervals of r; also the number of permutations in the paired test."
+        ),
     )
     seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(
@@ -191,10 +193,10 @@ class CoreSettings(Settings):
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="Minimum share of the shorter text's 5-grams that a reference must have in common with a passage "
-        "in the context to count as a near copy, and therefore as seen. A reference with the same docno as a passage "
-        "in the context is always seen; with `null`, only docnos count. This key determines the unseen reference sets "
-        "and the share of copied references.",
+        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if the "
+        "two have at least this share of the shorter text's 5-grams in common. A reference with the same "
+        "docno as a passage in the context is always seen; with `null`, only docnos count. This key "
+        "determines the unseen reference sets and the share of copied references.",
     )
     context_use: bool = Field(
         False,
@@ -209,9 +211,10 @@ class CoreSettings(Settings):
     budget: BudgetSettings | None = None
     shards: Literal["auto"] | None = Field(
         None,
-        description="With `auto`, `snakemake plan` chooses the number of query shards for each dataset and generator, "
-        "such that a job takes at most 70% of the profile's `runtime` (run the plan with the study's profile). The "
-        "number is fixed once there are answers. Before the first plan, the datasets' `shards` apply.",
+        description="With `auto`, `snakemake plan` chooses the number of query shards for each dataset and "
+        "generator, so that each job takes at most 70% of the profile's `runtime` (run the plan with the "
+        "study's profile). The number is fixed once there are answers. Before the first plan, the "
+        "datasets' `shards` apply.",
     )
     grid: GridSettings
     datasets: dict[Name, Annotated[Definition, DATASET_KINDS]] = Field(description="Catalogue of datasets.")

@@ -31,8 +31,8 @@ COLUMNS = {
     "thought": Column(pl.String, "the model's reasoning before the answer, including its marks", optional=True),
     "thought_tokens": Column(pl.Int64, "number of tokens in the thought; empty if unknown", "tokens", optional=True),
     "thought_end": Column(pl.String, "how the thought ended: `mark` (at its end mark), `budget` (cut at the token "
-    "limit, with the end mark appended), `unfinished` (before its end, so there is no answer), `none` (there was no "
-    "thought)", optional=True),
+                                     "limit, with the end mark appended), `unfinished` (it never ended, so there is "
+                                     "no answer), `none` (there was no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"

@@ -264,10 +264,10 @@ class Generator(GeneratorKind):
         None,
         description="How to separate a reasoning model's thoughts from its answers: a mapping such as `{marks: auto, "
         'budget: 4096}`, only the marks, such as `["<think>", "</think>"]`, or `none`, which keeps answers unchanged. '
-        "`max_tokens` and `stop` apply only to the text after the thought, which has a separate budget, and that text "
-        "alone is scored and measured. With a chat endpoint and no `tokenizer`, `max_tokens` and `stop` apply to "
-        "thought and answer together. If a thought doesn't end, the answer counts as missing. Required if the "
-        "tokenizer or the chat template has thought marks.",
+        "`max_tokens` and `stop` apply only to the text after the thought, and only that text is scored and "
+        "measured; the thought has a separate budget. With a chat endpoint and no `tokenizer`, `max_tokens` and "
+        "`stop` apply to thought and answer together. If a thought doesn't end, the answer counts as missing. "
+        "Required if the tokenizer or the chat template has thought marks.",
     )
     max_model_len: int | None = Field(
         None, ge=16, description="Length of the context window in tokens; defaults to the model's window."
@@ -289,8 +289,8 @@ class Generator(GeneratorKind):
     )
     repetition_penalty: Nullable[Annotated[float, Field(gt=0)]] = Field(
         1.0,
-        description="Penalty for tokens that already occur in the prompt or answer: their positive logits are divided "
-        "by this number, and their negative logits multiplied. 1 has no effect.",
+        description="Penalty for tokens that already occur in the prompt or answer: their positive logits are "
+        "divided by this number, and their negative logits are multiplied by it. 1 has no effect.",
     )
     presence_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
         0.0, description="Number subtracted from the logit of each token that already occurs in the answer."
@@ -315,7 +315,7 @@ class Generator(GeneratorKind):
     tokens_per_second: float | None = Field(
         None,
         gt=0,
-        description="Speed that `snakemake plan` assumes, in answer tokens per second and engine; the time for "
+        description="Speed that `snakemake plan` assumes, in answer tokens per second for each engine; the time for "
         "processing prompts is included. By default, the speed is measured on earlier jobs.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")

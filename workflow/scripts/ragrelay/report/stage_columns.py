@@ -3,7 +3,8 @@
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, integer, number, text
 
 CONTINUATION = text(
-    "hash of the continuation's token ids; together with `prompt_id`, it identifies the log-probability in the cache"
+    "hash of the token ids of the continuation, the text whose log-probability is requested; together with "
+    "`prompt_id`, it identifies the log-probability in the cache"
 )
 
 CONTEXT_USE_REQUESTS = {

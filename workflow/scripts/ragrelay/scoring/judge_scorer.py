@@ -70,7 +70,8 @@ class JudgeScorer(Scorer):
         0,
         ge=0,
         description="Number of answers (generated with context) that the judge scores again after a change that "
-        "shouldn't matter: its input in another order, or a longer answer. 0 turns these checks off.",
+        "shouldn't matter: a different order of the judge's input, or a longer answer. 0 turns these "
+        "checks off.",
     )
 
     def judges(self) -> list[str]:

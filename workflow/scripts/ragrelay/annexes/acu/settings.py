@@ -35,8 +35,9 @@ class AcuSettings(Settings):
     )
     evidence_judge: Nullable[str] = Field(
         None,
-        description="Name of the generator that judges whether a piece of evidence refers to an external source. With "
-        "null, evidence counts as doing so if it contains a URL or a phrase such as “according to”.",
+        description="Name of the generator that judges whether a piece of evidence refers to an external source. "
+        "With null, evidence counts as referring to an external source if it contains a URL or a phrase "
+        "such as “according to”.",
     )
 
 

@@ -79,8 +79,8 @@ FOLLOW_COLUMNS = {
     "high": number("upper end of the 95% interval for `rho`"),
     "same_sign": number("share of queries with the same winner in the battle and in P, among queries with a winner in "
         "both", "0 to 1"),
-    "by_chance": number("share of queries with the same winner that the two win rates alone would lead to by "
-                        "chance", "0 to 1"),
+    "by_chance": number("share of queries with the same winner that would be expected by chance, given only the win "
+                        "rates in the battle and in P", "0 to 1"),
     "reason": REASON,
 }  # fmt: skip
 JUDGE_COLUMNS = {

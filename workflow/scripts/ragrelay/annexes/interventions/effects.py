@@ -44,10 +44,10 @@ EFFECTS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": integer("number of passages in the changed context", "passages"),
     "references": REFERENCES,
-    "part": text(f"effect in the row: `{OVERALL}`, averaged over each query's positions (and draws) and then over "
-                 "queries or, if the context's own passages are changed, the coefficient of relevance adjusted for "
-                 f"query and position; `{AT_PLACE}`, at one position in the prompt; `{FIRST_LAST}`, at the first "
-                 "position minus at the last, paired by query, which is the only test that compares positions"),
+    "part": text(f"effect in the row: `{OVERALL}` (averaged over each query's positions and draws and then over "
+                 "queries or, if the context's own passages are changed, the coefficient of relevance, adjusted for "
+                 f"query and position), `{AT_PLACE}` (at one position in the prompt) or `{FIRST_LAST}` (at the first "
+                 "position minus at the last, paired by query; only this test compares positions)"),
     "place": integer("position in the prompt, counted from 1; empty in rows for all positions"),
     "n": integer("number of queries with an effect", "queries"),
     "n_queries": integer("number of queries in the dataset, including those without an effect", "queries"),
@@ -77,8 +77,8 @@ EFFECTS = {
     "slope_stands": boolean(f"whether one more query (or cluster, as for `stands`) with an effect {AGAINST} above or "
                             "below the mean would leave the interval for `slope` nearly unchanged, moving neither end "
                             "outwards by more than half of the interval's width; empty if there is no interval"),
-    "relay": number("slope of P on the measure over all rankings in the same cell, from `relay.csv`, which is "
-        "correlational; empty if there is none", "the scorer's"),
+    "relay": number("correlational slope of P on the measure over all rankings in the same cell, from `relay.csv`; "
+                    "empty if there is none", "the scorer's"),
     "relay_low": number("lower end of the interval for `relay`", "the scorer's"),
     "relay_high": number("upper end of the interval for `relay`", "the scorer's"),
     "reason": REASON,

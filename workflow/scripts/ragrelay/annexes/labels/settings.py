@@ -42,8 +42,7 @@ class LabelKeys(Settings):
     annotation_depth: int = Field(
         10,
         ge=2,
-        description="Number of passages to label in each ranking, from the first. The generator gets each passage "
-        "separately.",
+        description="Number of top passages to label in each ranking. The generator gets each passage separately.",
     )
     agreement: AgreementSettings = Field({}, validate_default=True)
 
@@ -53,9 +52,9 @@ class LabelGridKeys(Settings):
 
     annotations: Unique[Name] = Field(
         [],
-        description="Names of the sources of relevance labels, in the catalogue `annotations`, that are compared. By "
-        "default, no sources are compared. Correlations are computed for the ordering `descending`, at each of the "
-        "grid's k from 2 to `annotation_depth`.",
+        description="Names of annotation sources in the catalogue `annotations`, whose relevance labels are "
+        "compared. By default, no sources are compared. Correlations are computed for the ordering "
+        "`descending`, at each of the grid's k from 2 to `annotation_depth`.",
     )
     annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
         ["P", "Success", "nDCG"],

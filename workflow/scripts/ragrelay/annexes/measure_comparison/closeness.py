@@ -37,7 +37,8 @@ FIT = {
     "high": number("upper end of the interval for `r`", "−1 to 1"),
     "level": LEVEL_OF_ENDS,
     "r2": number("cross-validated R²: the share of the differences in P between rankings that is explained by the "
-        "differences in the measure, predicting each query with the slope from the other queries", "at most 1"),
+                 "differences in the measure, where each query is predicted with the slope fitted on the other "
+                 "queries", "at most 1"),
     "relay": text("whether better rankings are relayed to better answers, according to both slopes in `relay.csv`: `it "
                   "is`, `it is not`, `not known` or `too few queries`"),
     "share_tied": number("among pairs of rankings with different contexts, the share with equal values of the measure",
@@ -58,7 +59,7 @@ PAIRS = {
     "p_value": number("two-sided p-value for the null hypothesis that the difference is 0, with queries as the unit of "
                       "analysis, not corrected for the number of pairs"),
     "verdict": text("verdict on the difference at `level`: `above zero`, `below zero`, `undecided` or `too few "
-                    "queries`; only a measure with known relay can be ahead"),
+                    "queries`; only a measure whose relay is known can be called better than another"),
     "verdict_alone": text("verdict on the difference at 95%, for this pair alone"),
     "reason": REASON,
 }  # fmt: skip

@@ -48,8 +48,8 @@ Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
 TABLE = {
     "people": text("name of the scorer with the human scores; the scorer in `scorer` scores all answers"),
-    "quantity": text(f"estimated quantity of human scores: `{MEAN}`, the mean of a cell; `{GAIN}`, this mean minus "
-        f"the mean of the zero-shot answers; `{DIFFERENCE}`, this mean minus the mean with another retriever; "
+    "quantity": text(f"estimated quantity of human scores: `{MEAN}`, a cell's mean; `{GAIN}`, the cell's mean minus "
+        f"the mean of the zero-shot answers; `{DIFFERENCE}`, the cell's mean minus the mean with another retriever; "
         f"`{SLOPE}`, the increase in the difference between the two retrievers per {PER:g} of difference in the first "
         "measure, over all queries"),
     **CONTEXT_COLUMNS,

@@ -10,13 +10,13 @@ class PeopleSettings(Settings):
 
     scorer: Name | None = Field(
         None,
-        description="The scorer in `grid.scorers` with the human scores; its kind must be `file`. If omitted, nothing "
-        "is compared with people.",
+        description="The scorer in `grid.scorers` with the human scores; its kind must be `file`. If omitted, no "
+        "scorer is compared with human scores.",
     )
     to_score: int = Field(
         60, ge=1, description="How many answers per dataset `snakemake to_score` draws for people to score next."
     )
-    seed: int = Field(1, ge=0, description="Seed for this draw; a different seed draws different answers.")
+    seed: int = Field(1, ge=0, description="Seed for drawing these answers; a different seed draws different answers.")
 
 
 class PeopleKeys(Settings):

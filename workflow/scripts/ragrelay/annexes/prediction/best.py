@@ -27,8 +27,8 @@ TABLE = {
     "n_predictors": integer("number of predictors that have values for enough queries", "predictors"),
     "rho": number("Spearman's rho between the best predictor and the target, with the sign reversed for predictors "
         "whose lower values are better", "−1 to 1"),
-    "chance": number("best rho expected by chance: its mean over shuffles of the target, for the same number of "
-        "predictors", "−1 to 1"),
+    "chance": number("best rho expected by chance: the mean of the best rho over shuffles of the target, for the "
+                     "same number of predictors", "−1 to 1"),
     "chance_high": number("95% quantile of the best rho over shuffles of the target, for the same number of "
         "predictors", "−1 to 1"),
     "p_value": number("p-value for the null hypothesis that no predictor is related to the target: the share of "
@@ -39,8 +39,8 @@ TABLE = {
         "retrievers that draw from the judgements"),
     "reason": REASON,
     "given_p0": number("for `gain` and `utility`: partial rho between the best predictor and P, given P₀", "−1 to 1"),
-    "chance_given_p0": number("best partial rho expected by chance: its mean for the same number of predictors that "
-        "carry no information about P beyond P₀", "−1 to 1"),
+    "chance_given_p0": number("best partial rho expected by chance: the mean of the best partial rho for an equal "
+                              "number of predictors that carry no information about P beyond P₀", "−1 to 1"),
     "p_given_p0": number("p-value for the null hypothesis that no predictor carries information about P beyond P₀: the "
         "share of shuffles in which the best partial rho is at least as large as `given_p0`"),
     "p_given_p0_holm": number("`p_given_p0` after Holm's correction over the same cells as for `p_holm`"),

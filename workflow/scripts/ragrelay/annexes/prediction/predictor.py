@@ -21,7 +21,7 @@ PACKAGE = "ragrelay.annexes.prediction.predictors"
 
 
 class Predictor(ABC):
-    """Base class for predictors: one number per query.
+    """Base class for predictors, which compute one number per query.
 
     A subclass's docstring gives its formula in the first paragraph and its source in the second.
     """

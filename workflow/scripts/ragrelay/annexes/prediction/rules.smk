@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Count the passages in contexts that have no value in a file of passage qualities."""
+    """Count the passages in contexts for which a file of passage qualities has no value."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,

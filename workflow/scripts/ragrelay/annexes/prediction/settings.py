@@ -68,7 +68,8 @@ class PredictionSettings(Settings):
         0.5,
         gt=0,
         le=1,
-        description="Word F1 from which two answers count as having the same meaning; used for `semantic_entropy`.",
+        description="Minimum word F1 at which two answers count as having the same meaning; used for "
+        "`semantic_entropy`.",
     )
 
 

@@ -19,9 +19,10 @@ EFFECTS = {
     "n_changed": integer("passages shown with a changed text", "passages"),
     "n_emptied": integer("passages with no text left", "passages"),
     "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
-    "tokens_before": number("mean tokens over these queries in the prompt with the unprocessed texts, in the grid's "
-        "first ordering", "tokens"),
-    "tokens_after": number("mean tokens over these queries in the prompt with the processed texts", "tokens"),
+    "tokens_before": number("mean number of tokens in the prompts of the `n_tokens` queries with the unprocessed "
+                            "texts, in the grid's first ordering", "tokens"),
+    "tokens_after": number("mean number of tokens in the prompts of the `n_tokens` queries with the processed texts",
+                           "tokens"),
     "same_again": boolean("whether processing a sample of the contexts twice gave equal texts in the same order"),
     "n_reordered": integer("contexts whose passages are in a different order than in the ranking; only if a "
                            "processor returns an order", "queries")._replace(optional=True),

@@ -37,7 +37,7 @@ EFFECTS = {
     "retriever": text("name of the retriever whose improvement over the baseline is measured"),
     "n": integer("number of cells (ordering and k) for which both tables have values for both retrievers", "cells"),
     "improvement": number("mean over cells of the retriever's mean utility minus the baseline's, in this study"),
-    "published_improvement": number("mean over cells of the retriever's minus the baseline's published mean utility"),
+    "published_improvement": number("mean over cells of the retriever's published mean utility minus the baseline's"),
     "effect_ratio": number("effect ratio (ER): improvement in this study ÷ published improvement; 1 is ideal"),
     "relative_improvement": number("this study's improvement divided by the baseline's mean utility in this study"),
     "published_relative_improvement": number("published improvement divided by the baseline's published mean utility"),

@@ -23,7 +23,8 @@ COLUMNS = {
     "found": integer("number of passages with text among the first k in the retriever's ranking", "passages"),
     "repeated": integer("number of found passages that were already shown or are near copies of shown "
                         "passages", "passages"),
-    "unjudged": integer("number of new passages without a judgement; they count as not relevant", "passages"),
+    "unjudged": integer("number of new passages without a judgement; unjudged passages count as not relevant",
+                        "passages"),
     "value": number("value of the measure for the found passages, counting repeated passages as not relevant; empty if "
         "the measure is undefined for the question"),
 }  # fmt: skip

@@ -8,7 +8,8 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class RoundSettings(Settings):
-    """Rounds of search and answer in which one list at a time is replaced."""
+    """Repeated rounds of searching and answering, in which the list from one round at a time is replaced by another
+    retriever's."""
 
     rounds: int = Field(
         ge=1, le=9, description="Number of rounds for every question; round 1 uses the grid's own context."

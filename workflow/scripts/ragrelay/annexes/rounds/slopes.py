@@ -13,14 +13,15 @@ STEP_AT_LEAST = 36
 """Minimum queries whose lists differ for a verdict on a step."""
 TABLE: dict[str, Column] = {
     "step": integer("number of the search step, counted from 1; empty in rows for all steps together"),
-    "adjusted": boolean("whether the differences in P and in the measure are adjusted for the query's mean measure "
-                        "over the lists and for P before the step"),
+    "adjusted": boolean("whether the differences in P and in the measure are adjusted for two values: P before the "
+                        "step, and the query's mean value of the measure over its lists"),
     "n": integer("number of queries whose lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
     "share_same": number("share of pairs of lists that are identical, among pairs with values for P and the measure "
         "for both lists; all seeds have the same weight", "0 to 1"),
     "slope": number("slope of the regression of the difference in P on the difference in the measure, between two "
-        "lists that start from the same state; both differences are centred over the step's queries", relay.UNIT),
+                    "lists that follow the same earlier rounds; both differences are centred over the step's queries",
+                    relay.UNIT),
     "low": number("lower end of the interval at `level`", relay.UNIT),
     "high": number("upper end of the interval at `level`", relay.UNIT),
     "level": number("confidence level of the interval: 95% for all steps together; 1 − 5%/m for one of m steps, so "

@@ -29,7 +29,9 @@ OF_ROUND = {
     "p": number("mean P over queries, counting a missing answer as 0", "the scorer's"),
     "low": number("lower end of the 95% interval for mean P"),
     "high": number("upper end of the 95% interval for mean P"),
-    "unjudged": number("share of the list's new passages that have no judgement; they count as not relevant", "0 to 1"),
+    "unjudged": number("share of the list's new passages that have no judgement; unjudged passages count as not "
+                       "relevant",
+                       "0 to 1"),
     "missing": number("share of answers that are missing", "0 to 1"),
     "repeated": number("share of the list's passages that were already shown or are near copies of shown "
         "passages", "0 to 1"),

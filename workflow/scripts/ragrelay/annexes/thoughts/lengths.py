@@ -45,11 +45,13 @@ TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 LENGTHS = {
     **CONTEXT_COLUMNS,
     "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
-    "n_unknown": integer("answers whose thought has an unknown number of tokens; means exclude them", "answers"),
+    "n_unknown": integer("number of answers whose thought has an unknown number of tokens; these answers are "
+                         "excluded from the means", "answers"),
     "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
-    "mean_tokens": number("mean tokens in a thought over these queries, averaged over seeds first; an answer without a "
-        "thought counts as 0. Cut and unfinished thoughts count with the length they reached; if there are any, the "
-        "mean is a lower bound", "tokens"),
+    "mean_tokens": number("mean number of tokens per thought over the `n_queries` queries, after averaging each "
+                          "query over its seeds; an answer without a thought counts as 0. Cut and unfinished "
+                          "thoughts count with the length they reached; if there are any, the mean is a lower bound",
+                          "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     ENDED: integer("thoughts that ended with their end mark", "answers"),
@@ -76,9 +78,9 @@ DIFFERENCES = {
         "times the skewness"
     ),
     "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
-    "stands": boolean("whether the verdict would survive one more query against it, with a thought of mean length on "
-                      "one side and a thought that runs to the budget on the other (with clusters: one more cluster "
-                      "of n / n_eff such queries); empty without a verdict"),
+    "stands": boolean("whether the verdict would survive one more query that contradicts the verdict, with a thought "
+                      "of mean length on one side and a thought that runs to the budget on the other (with clusters: "
+                      "one more cluster of n / n_eff such queries); empty without a verdict"),
     "reason": REASON,
 }  # fmt: skip
 DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}

@@ -76,7 +76,7 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Read from the store how the probability is shared between the words of a question (see words.word_shares).
+    """Read the probabilities of a question's reply words from the store, as shares of 1 (see words.word_shares).
 
     Args:
         questions: The questions: prompt_id and the columns ``by``, which must identify a row.

@@ -13,8 +13,8 @@ COLUMNS = {
     "qid": QID,
     "seed": SEED,
     "tokens": integer("number of tokens in the answer", "tokens"),
-    "logprob_with": number("the answer's log-probability after the prompt with its context", "nats"),
-    "logprob_without": number("the answer's log-probability after the zero-shot prompt", "nats"),
+    "logprob_with": number("the answer's log-probability given the prompt with context", "nats"),
+    "logprob_without": number("the answer's log-probability given the zero-shot prompt", "nats"),
     "context_use": number("`logprob_with` − `logprob_without`, divided by `tokens`", "nats per token"),
     "text_change": number("1 − word F1 between the answer and the zero-shot answer", "0 to 1"),
 }

@@ -24,7 +24,8 @@ ASKED_COLUMNS = {
     **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
     "number": integer("the question's number among the questions about the answer; empty if there is no question"),
     "item": text(
-        "what the question is about, in the scorer's words; empty if there is only one question about the answer"
+        "the item that the question is about, such as a sentence or a nugget; empty if there is only one "
+        "question about the answer"
     ),
     "prompt_id": text(
         "hash of the question's text, which identifies the reply's likelihoods in the cache; empty if no question was "

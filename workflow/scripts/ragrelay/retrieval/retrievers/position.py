@@ -10,11 +10,11 @@ from ragrelay.retrieval.judged import TwoSided
 
 
 class Position(TwoSided):
-    """One relevant passage at a chosen rank; the rest are judged non-relevant. With the ordering `descending`, the rank
-    is the passage's position in the prompt, counted from the first passage; with `ascending`, it is counted from the
-    last. Other orderings move the passage. Contexts nest across k, and with the same seed, a query's k passages are the
-    same whatever the rank. A query without a relevant passage, or with too few non-relevant passages, gets no context
-    and is counted.
+    """One relevant passage at a chosen rank, among passages that were judged non-relevant. With the ordering
+    `descending`, the rank is the passage's position in the prompt, counted from the first passage; with `ascending`, it
+    is counted from the last. Other orderings move the passage. Contexts nest across k, and with the same seed, a
+    query's k passages are the same whatever the rank. A query without a relevant passage, or with too few non-relevant
+    passages, gets no context; the number of such queries is reported.
     """
 
     place: int = Field(ge=1, description="Rank of the relevant passage, counted from 1; at most the grid's smallest k.")

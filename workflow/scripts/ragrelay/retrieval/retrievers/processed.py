@@ -15,9 +15,9 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
-    """Another retriever's ranking with a processor, which shortens, filters, rewrites or reorders the first k passages,
-    for each k, before the passages enter a prompt. Measures, labels and predictors are those of the unprocessed
-    ranking.
+    """Another retriever's ranking, changed by a processor. For each k, the processor shortens, filters, rewrites or
+    reorders the first k passages before they enter a prompt. Measures, labels and predictors are those of the
+    unprocessed ranking.
     """
 
     of: Name = Field(description="Name of the retriever whose passages are processed.")

@@ -25,8 +25,9 @@ class LlmJudge(JudgeScorer):
 
     references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
         "judged",
-        description="What the judge sees besides query and answer: the query's best passages among those judged at a "
-        "grade or higher (`judged`), the query's gold answers (`gold`), or nothing else (`none`).",
+        description="What the judge sees besides query and answer: the query's best passages among those judged at "
+        "or above a reference grade (`judged`), the query's gold answers (`gold`), or nothing else "
+        "(`none`).",
     )
     best: int = Field(
         3,

@@ -14,7 +14,7 @@ LEAST = 3
 
 class Panel(Battle):
     """The mean vote of several battles, over the queries with a vote in all of these battles. A panel has a verdict
-    only if the mean without any one battle has the same verdict."""
+    only if leaving out any single battle gives the same verdict."""
 
     of: Annotated[Unique[Name], Field(min_length=LEAST)] = Field(
         description=f"Names of at least {LEAST} other battles that have the same opponent and pairs."

@@ -8,8 +8,8 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 class Duplicate(OfOwnPassages):
     """Repeats each passage of the context in turn at the end of the prompt. The effect is P with the copy minus P
-    without the copy. Relevant passages are compared with passages at the same position for the same query that were
-    judged non-relevant.
+    without the copy. A relevant passage is compared with passages judged non-relevant, at the same position and for the
+    same query.
     """
 
     effect: ClassVar = (

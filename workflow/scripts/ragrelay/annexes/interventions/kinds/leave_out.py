@@ -8,7 +8,7 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 class LeaveOut(OfOwnPassages):
     """Leaves out each passage of the context in turn. The effect is P with the passage minus P without the passage.
-    Relevant passages are compared with passages at the same position for the same query that were judged non-relevant,
+    A relevant passage is compared with passages judged non-relevant, at the same position and for the same query,
     so the effect of merely having one passage fewer cancels out.
     """
 

@@ -11,7 +11,7 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 
 
 class Erag(ContinuousSource):
-    """The label is the score of the answer that the generator gives with this passage as its only context (Salemi and
+    """The label is the score of the answer generated with this passage as the only context (Salemi and
     Zamani, SIGIR 2024), averaged over seeds and computed against the same references as P.
     """
 

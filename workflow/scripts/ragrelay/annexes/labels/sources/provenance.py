@@ -12,7 +12,8 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class Provenance(AnnotationSource):
-    """Labels a passage 1 if a file names its page as provenance of the query's answer, otherwise 0 (KILT, Petroni et
+    """Labels a passage 1 if a file names the page that the passage comes from as provenance of the query's answer,
+    otherwise 0 (KILT, Petroni et
     al., NAACL 2021). Passages need titles, from a catalogued corpus or from `title` in `passages.jsonl`.
     """
 

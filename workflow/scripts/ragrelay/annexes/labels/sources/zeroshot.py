@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 
 class Zeroshot(AnnotationSource):
-    """Labels every passage of a query with P_0: a baseline that can predict P without knowing the passages.
+    """Labels every passage of a query with P₀: a baseline that can predict P without knowing the passages.
 
     Other sources must beat this baseline. All passages of a query have the same label, so nDCG and correlations within
     queries are undefined. Unseen reference sets use the complete set's P_0, because leaving out references by passage
