@@ -29,8 +29,8 @@ can concatenate several tables with one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
 contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
 score from 0 to 1 for the scorers that come with ragrelay, except `length`. Each file's columns are listed in order.
-Columns that appear in several files may only be described in
-[the table at the end](#columns-in-several-files).
+Columns that appear in several files may only be described in [the table at the
+end](#columns-in-several-files).
 
 **CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
 apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet would

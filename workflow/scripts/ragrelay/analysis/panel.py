@@ -23,8 +23,7 @@ UNIT = "the scorer's; relay: P per 1 of the measure"
 TABLE = {
     "question": text(f"result that the row is about: `{SYSTEMS}` (the primary pair's difference in mean P) or "
         f"`{RELAY}` (the slope of P on the measure over all pairs of rankings), in the primary comparison's cell"),
-    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and for the query's mean value of the "
-                        "measure"),
+    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and the query's mean value of the measure"),
     "without": text("name of the judge that is left out; empty in the row for all judges"),
     "n": integer("number of queries; for `relay`, only queries whose contexts differ", "queries"),
     "estimate": number("mean difference or slope, computed from the mean score of the remaining judges", UNIT),

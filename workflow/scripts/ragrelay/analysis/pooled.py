@@ -41,8 +41,7 @@ COLUMNS = {
     "scorer": STUDY_PART["scorer"],
     "question": text(f"result that the row is about: `{SYSTEMS}` (the primary pair's difference in mean P) or "
                      f"`{RELAY}` (the slope of P on the measure over all pairs of rankings)"),
-    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and for the query's mean value of the "
-                        "measure"),
+    "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and the query's mean value of the measure"),
     "retrievers": text("names of the primary pair's retrievers, or `all rankings`"),
     "generators": text("names of the generators over which each query's P and P₀ are averaged"),
     "n_generators": integer("number of generators over which P and P₀ are averaged", "generators"),

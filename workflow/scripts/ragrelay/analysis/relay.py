@@ -42,11 +42,9 @@ TABLE = {
     "n": integer("number of queries whose contexts differ between the two rankings of at least one pair; only pairs "
                  "with enough such queries count or, if no pair has enough, all pairs", "queries"),
     "n_eff": number("effective number of queries: the number of equally weighted queries that would carry as much "
-                    "information as the `n` queries, each of which is weighted by its share of the measure's sum of "
-                    "squares", "queries"),
+        "information as the `n` queries, each weighted by its share of the measure's sum of squares", "queries"),
     "share_same": number("among queries with values of P and the measure for both rankings, the share for which both "
-                         "rankings lead to the same context; in rows for `all rankings`, computed over all pairs",
-                         "0 to 1"),
+        "rankings lead to the same context; in rows for `all rankings`, computed over all pairs", "0 to 1"),
     "slope": number("slope of the regression of the difference in P on the difference in the measure, both centred "
                     "over the pair's queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),

@@ -121,9 +121,7 @@ class AnalysisSettings(Settings):
         10000,
         ge=100,
         le=1000000,
-        description=(
-            "Number of bootstrap resamples for the intervals of r; also the number of permutations in the paired test."
-        ),
+        description="Number of bootstrap resamples for the intervals of r, and of permutations in the paired test.",
     )
     seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(

@@ -42,8 +42,7 @@ COLUMNS = {
     "differs_from_reversed": boolean("whether this study's values for ascending and descending order differ "
         "significantly (‡); only for ascending order"),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only for ascending order"),
-    "marks_agree": boolean("whether all marks with a result in both tables agree; empty if no mark "
-                           "has a result in both"),
+    "marks_agree": boolean("whether all marks with a result in both tables agree; empty without such marks"),
 }  # fmt: skip
 """Columns of cells.csv."""
 
