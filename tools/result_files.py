@@ -183,6 +183,7 @@ WORDED = {
 }  # fmt: skip
 """How pages word descriptions and units that are part of jobs' code, whose change would run the jobs again."""
 PHRASES = {
+    "unjudged or judged in between": "unjudged or whose label lies between non-relevant and relevant",
     "the answer made again": "the regenerated answer",
     "ended, or is missing": "ended, or why it is missing",
     "answers to `each passage alone` at": "answers from single passages at",

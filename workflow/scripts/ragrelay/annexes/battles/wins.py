@@ -63,7 +63,7 @@ WIN_COLUMNS = {
 RELAY_COLUMNS = {
     **{name: _PAIR[name] for name in IN_CELL},
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean measure over the retrievers"),
+    "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean value of the measure"),
     "n": integer("number of queries whose contexts differ", "queries"),
     "slope": number("increase in the win rate per unit of difference in the measure, both centred over the pair’s "
         "queries", "win rate per 1 of the measure"),
