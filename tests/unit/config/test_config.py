@@ -167,7 +167,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     (
         "generators.lm",
         {**SERVED, "extra_body": {"top_k": -1}},
-        ["'generators.lm.extra_body.top_k'", "found top_k set twice", "null for the generator's top_k"],
+        ["'generators.lm.extra_body.top_k'", "found top_k set twice", "set the generator's top_k to null"],
     ),
     ("generators.lm.max_tokens_name", "max_new_tokens", ["no effect", "engine: openai"]),
     ("generators.lm.adapter", "./absent", ["'generators.lm.adapter'", "no folder"]),

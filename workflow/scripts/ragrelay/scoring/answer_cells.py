@@ -23,7 +23,7 @@ FILES_AT_ONCE = 50
 class AnswerCells:
     """Answer files by cell (ordering, k, seed), with ``contexts``: the prompts' docnos by (ordering, k), then qid.
 
-    ``keys`` has one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts aren't held in
+    ``keys`` (qid, ordering, k, seed, answer_hash) has one row per answer to a query in ``qids``. Texts aren't held in
     memory; ``texts`` reads them. Missing answers (null, with the reason as finish_reason) have no row. Raises
     InputError if an answer is null without a reason, is a duplicate, or has another seed or prompt than its cell.
     """
@@ -44,7 +44,7 @@ class AnswerCells:
         self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *parts])
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
+        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
         for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
             named, files = self._files(cells)
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")

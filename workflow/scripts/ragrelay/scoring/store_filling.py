@@ -34,7 +34,7 @@ class Answers(Protocol):
     keys: pl.DataFrame
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
+        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
 
 
 def fill_store(

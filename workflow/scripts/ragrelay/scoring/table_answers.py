@@ -21,6 +21,6 @@ class TableAnswers:
         self.keys = self._table.drop("answer")
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for rows of ``keys`` without duplicate hashes."""
+        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
         texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
         yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

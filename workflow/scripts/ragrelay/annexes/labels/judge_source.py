@@ -39,7 +39,7 @@ class JudgeSource(AnnotationSource):
         return [self.generator] if self.generator else list(generators)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that labels passages by this source's judge."""
+        """Return the job that labels passages with this source's judge."""
         return BY_JUDGE, {"source": name, "judge": self.generator or generator}
 
     def words(self) -> list[str]:

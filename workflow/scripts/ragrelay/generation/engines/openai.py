@@ -103,7 +103,9 @@ class Openai(Generator):
             if key in PER_REQUEST and value is not None:
                 raise InputError(where, repr(value), "null, which omits the key, because each request has its own seed")
             if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
-                raise InputError(where, f"{key} set twice", f"one value: null for the generator's {key}, or none here")
+                raise InputError(
+                    where, f"{key} set twice", f"one value: set the generator's {key} to null, or remove it here"
+                )
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that ``truncate`` comes with ``max_model_len``."""

@@ -53,7 +53,7 @@ class Erag(ContinuousSource):
                 raise InputError(f"{place}.scorer'", found, "a scorer that asks no generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that labels passages with the source's scorer."""
+        """Return the job that labels passages with the source's scorer."""
         other = {"generator": self.generator} if self.generator else {}
         return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
 

@@ -33,7 +33,7 @@ class File(Graded):
         return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that reads the file."""
+        """Return the job that reads the file."""
         return BY_FILE, {"source": name}
 
     def highest(self, data: SourceData) -> float:

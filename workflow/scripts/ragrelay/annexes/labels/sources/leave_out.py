@@ -64,7 +64,7 @@ class LeaveOut(AnnotationSource):
                 raise InputError(f"{place}'", f"scorer {name}", "only scorers that ask no generator and read no file")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that computes the effects of removing passages."""
+        """Return the job that computes the effects of removing passages."""
         return BY_EFFECTS, {}
 
     def whole(self, catalogue: object) -> bool:

@@ -35,7 +35,7 @@ class Provenance(AnnotationSource):
         return file_of(self.path, dataset)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
-        """Name the job that labels passages by their page."""
+        """Return the job that labels passages by their page."""
         return BY_PAGES, {"source": name}
 
     def labels(self, data: SourceData) -> pl.DataFrame:

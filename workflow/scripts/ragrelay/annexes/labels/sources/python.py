@@ -1,4 +1,4 @@
-"""Label passages with a user's function of query and passage."""
+"""Label passages with a user-supplied function of the query and the passage."""
 
 import polars as pl
 from pydantic import Field

@@ -19,7 +19,7 @@ class Zeroshot(AnnotationSource):
     constant = True
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
-        """Name the job that writes the zero-shot answers' scores."""
+        """Return the job that writes the zero-shot answers' scores."""
         return BY_ZEROSHOT, {"retriever": ZEROSHOT}
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
