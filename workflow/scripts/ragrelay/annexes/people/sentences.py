@@ -100,8 +100,8 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
     scored = study["people_agreement"].filter(quantity=RHO)
     n, queries = (max(scored[name].to_list(), default=0) for name in ("n", "n_queries"))
     yield (
-        f"{counted(n, 'answer')} to {counted(queries, 'query', 'queries')} have a score both from people "
-        f"(scorer {study.people}) and from another scorer. The estimates are valid only if the answers that people "
+        f"{counted(n, 'answer')} to {counted(queries, 'query', 'queries')} were scored both by people "
+        f"(scorer {study.people}) and by another scorer. The estimates are valid only if the answers that people "
         "scored were drawn at random or with known probabilities; choosing answers on which a scorer was unsure would "
         "bias them. "
         "Gains and differences here compare means over all scored answers. The sections with scorer "

@@ -43,8 +43,8 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
         ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
         of_intervals = f"{count(row['n_inside'])} of {count(row['n_with_interval'])}"
         sentences.append(
-            f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study has {count(row['n'])} of "
-            f"{counted(row['n_published'], 'published cell')}. The published value lies in our interval for "
+            f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study covers {count(row['n'])} of "
+            f"the {counted(row['n_published'], 'published cell')}. The published value lies in our interval for "
             f"{of_intervals}; the RMSE is {number(row['rmse'])}.{ranked}"
         )
     for name, what in (("reproduced_labels", "correlation"), ("reproduced_claims", "mean ACU")):
