@@ -155,7 +155,7 @@ def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
     )
     filled = reproduction_section(shown, Page("mine", "", [], {}))
     assert (
-        f"{ALL} · lm · bert: this study covers 24 of the 24 published cells. The published value lies in our interval for "
+        f"{ALL} · lm · bert: this study covers 24 of the 24 published cells. The published value lies in our "
         in " ".join(filled["sentences"])
     )
     (part,) = filled["parts"]
