@@ -51,7 +51,7 @@ class DatasetSource(Kind):
         "need ([datasets.md](../docs/datasets.md#subtopics)). With `true`, the second column of the qrels (in "
         "ir_datasets `subtopic_id`) names the subtopic; a passage may be judged once per subtopic, and the highest "
         "label is its relevance. With `hops`, each judged passage is a subtopic. Any other value is the path of a "
-        "file with lines `qid subtopic docno label`, or with nuggetizer's assignments to retrieved passages "
+        "file with lines `qid subtopic docno label`, or with nuggets that nuggetizer assigned to passages "
         "(`.jsonl`).",
     )
 

@@ -79,7 +79,7 @@ def _problem(error: Mapping[str, Any], given: object) -> _Problem:
 
 
 def input_error(error: ValidationError, given: object) -> InputError:
-    """Return pydantic's first error in ``given``, in the order of the keys, as an InputError."""
+    """Return one of pydantic's errors in ``given`` as an InputError: the first in alphabetical order of keys."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()

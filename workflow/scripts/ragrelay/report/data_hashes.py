@@ -91,7 +91,7 @@ def _of_queries(folder: Path) -> dict[str, dict[str, object]]:
 
 
 def read_result(path: Path) -> pl.DataFrame:
-    """Read a Parquet file two folders below a dataset's folder. Raises InputError for a damaged one."""
+    """Read a Parquet file in a subfolder of a dataset's folder. Raises InputError if the file is damaged."""
     return read_whole(path, path.parents[2].name, read_frame)
 
 

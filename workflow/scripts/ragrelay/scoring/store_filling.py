@@ -45,9 +45,9 @@ def fill_store(
 ) -> tuple[pl.DataFrame, int]:
     """Score the answers in ``cells`` against their queries' references wherever ``store`` lacks the pair.
 
-    A distinct answer is processed once, with all queries that it answers, in the order of its first query, so that its
-    text is read and encoded only once. Returns all pairs (answer_hash, references_hash, part), and the number that the
-    store lacked.
+    Each distinct answer is processed once, together with all the queries it answers, so that its text is read and
+    encoded only once; answers come in the order of their first queries. Returns all pairs (answer_hash,
+    references_hash, part), and the number that the store lacked.
     """
     pairs, missing = _pairs(store, cells, queries)
     if len(missing):

@@ -18,7 +18,7 @@ def read_only() -> bool:
 
 
 def check_writable(missing: str, folder: Path) -> None:
-    """Raise InputError if the cache is read-only. ``missing``: what ``folder`` lacks, to begin the message."""
+    """Raise InputError if the cache is read-only. ``missing``: a clause that ends with ``folder``."""
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
         raise InputError(

@@ -50,7 +50,7 @@ def measure_ranking(
     measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Queries in
     ``qids`` that have judgements but no results get 0. Returns qid, measure, k and value, in the order of ``measures``,
     ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, if its provider
-    doesn't accept a label, or if its provider returns no value for a query with results although a passage is relevant.
+    doesn't accept a label, or if its provider returns no value for a query with results and a relevant passage.
     """
     check_labels(measures, qrels["label"], "judgements")
     judged = _by_query(qrels, pl.col("label"))

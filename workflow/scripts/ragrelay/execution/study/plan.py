@@ -92,7 +92,7 @@ class Plan:
 
     @functools.cached_property
     def prompts(self) -> dict[str, list[StudyFile]]:
-        """The plan's inputs: the prompts for answers, and those inputs of questions that don't come from an engine."""
+        """The plan's inputs: the prompts for answers, and the questions' input files except those from an engine."""
         templates = list(dict.fromkeys(map(self.study.generation.template_of, self.study.asked_generators())))
         names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]

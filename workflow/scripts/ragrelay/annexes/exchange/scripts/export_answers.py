@@ -1,4 +1,4 @@
-"""Export a generator's answers to a dataset in other programs' formats."""
+"""Export a generator's answers for one dataset, in other programs' formats."""
 
 import polars as pl
 from ragrelay.annexes.exchange.export import export_answers
