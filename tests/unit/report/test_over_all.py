@@ -49,7 +49,7 @@ def test_the_sentences_have_the_words_and_numbers_of_the_rows(tables: dict[str, 
     )
     assert f": the difference is {systems['estimate'].item():.2f} [" in first
     assert slopes["verdict"].to_list() == ["above zero", "undecided"] and "] per 0.1 of nDCG@2 (" in first
-    assert "improves more? We do not know: adjusted for difficulty, P changes by" in first
+    assert "improves more? We do not know: when adjusted for difficulty, P changes by" in first
     assert f"adjusted for difficulty, P changes by {slopes['estimate'][1] / 10:.4f} [" in first
     assert "averaged over the generators" in average[0]
     # With one generator, a dataset's own sentences say it.
