@@ -60,7 +60,7 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
 
     (study.folder / "conversations.tsv").write_text("q00\ta\n", encoding="utf-8")
     done = study.snakemake(check=False)
-    assert done.returncode and "queries have none); expected a line qid<TAB>cluster" in done.stdout + done.stderr
+    assert done.returncode and "queries have none); expected one line qid<TAB>cluster" in done.stdout + done.stderr
     with_clusters(study, [str(place // 2) for place in range(n)])
     (study.results / "small/collection/clusters.parquet").unlink(missing_ok=True)
     study.snakemake()
