@@ -21,6 +21,14 @@ def test_the_pages_and_the_captions_are_current() -> None:
     assert captions == tool.captions(), "run `make docs`"
 
 
+def test_every_rewording_is_on_a_page() -> None:
+    """An entry whose description was changed in the code would be left without a use."""
+    pages = " ".join(" ".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md")).split()).lower()
+    config, files, marks = map(load_tool, ("config_reference", "result_files", "thinking_models"))
+    for words in (config.WORDED, files.WORDED, files.PHRASES, marks.REWORDED):
+        assert [word for word in words.values() if " ".join(word.split()).lower() not in pages] == []
+
+
 def test_every_column_says_what_it_is() -> None:
     declared = [resolve(file.columns) for file in result_files() if file.columns]
     assert len(declared) > 40
