@@ -1,1 +1,1 @@
-"""Make the report: figures, tables and one self-contained page from the analysis of a study."""
+"""Create a study's report from the results of its analysis: figures, tables and a self-contained page."""

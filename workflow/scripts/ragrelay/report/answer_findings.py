@@ -1,4 +1,4 @@
-"""State findings on the answers themselves: ordering, variation over seeds, how answers end, blank answers, cost."""
+"""Write the page's findings on answers: effect of the ordering, variation over seeds, endings, blanks and cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ NO_SCORE = "have no score and are left out of the results"
 
 
 def findings_on_answers(section: Section) -> Findings:
-    """State findings on the answers in all cells; those on ordering are for the largest k and the first grade."""
+    """Write the findings on a section's answers. Orderings, seeds and positions are compared at the largest k."""
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
@@ -78,7 +78,7 @@ def _cost(section: Section) -> list[str]:
 def ends(section: Section) -> dict[str, float]:
     """Return the noteworthy shares of answers that didn't end normally, keyed by a phrase for how they ended.
 
-    Missing answers count towards the total only. If a file scores only some answers, only the scored answers count.
+    Shares are relative to all answers, including missing ones; if a file provides the scores, to the scored answers.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -89,19 +89,19 @@ def ends(section: Section) -> dict[str, float]:
 
 
 def counted_answers(section: Section, of_all: str = "all answers") -> str:
-    """Return a phrase for the answers that `ends` counts; ``of_all`` if it counts all of them."""
+    """Return ``of_all``, or "the n scored answers" if the scores come from a file that scores only n answers."""
     return f"the {counted(section.scored['n'], 'scored answer')}" if section.scored else of_all
 
 
 def missing(section: Section) -> str:
-    """Return the share of missing answers, or their number if there are few; empty if none is missing."""
+    """Return the share of missing answers, or the number if the share is tiny; an empty string if none is missing."""
     sums = facts_of(section).answers
     many = sums["missing"] >= NOTEWORTHY * sums["n"]
     return "" if not sums["missing"] else share(sums["missing"] / sums["n"]) if many else count(sums["missing"])
 
 
 def alike(section: Section) -> list[str]:
-    """State the share of queries for which every seed gave the same text, if the share is noteworthy."""
+    """Write how often all seeds produced the same answer to a query, unless that share is below `NOTEWORTHY`."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:

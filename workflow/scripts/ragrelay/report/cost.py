@@ -1,4 +1,4 @@
-"""Draw the answers' cost: tokens by retriever and k, and device seconds."""
+"""Draw the cost of generating the answers: tokens by retriever and k, and device seconds by retriever."""
 
 import altair as alt
 import polars as pl
@@ -13,14 +13,14 @@ TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cac
 
 
 def total(section: Section) -> dict[str, object] | None:
-    """Return the row of totals over all answers, each counted once; None for imported answers."""
+    """Return the cost table's row for all answers, or None if the answers are imported."""
     if section["cost"].is_empty():
         return None
     return section["cost"].row(by_predicate=pl.col("retriever") == ALL, named=True)
 
 
 def tokens_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw stacked token counts against k, a panel per retriever; panel titles give the device seconds."""
+    """Draw the tokens at each k as stacked bars, in a panel per retriever titled with the retriever's device time."""
     grid = section.grid
     whole = section["cost"].filter(pl.col("k").is_null())
     seconds = dict(whole.select("retriever", "device_seconds").iter_rows())

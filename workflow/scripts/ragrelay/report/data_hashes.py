@@ -26,13 +26,12 @@ def data_hashes(
     config: Mapping[str, Any],
     more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
-    """Count and hash each kind of data of ``dataset`` in the folder ``results``, regardless of row order.
+    """Count and hash every kind of data that the results for ``dataset`` depend on, regardless of row order.
 
-    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) and
-    ``subtopics`` if the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid
-    (without comments and tags), ``passages of <retriever>`` for a retriever with passages from a file of yours,
-    ``processor of <retriever>`` (its fingerprint), the annexes' data (by the functions ``more``), and ``corpus
-    <index>``, hashed when it was indexed. Raises InputError for a damaged file.
+    A dataset always has ``queries`` and ``judgements``, and may have ``gold answers``, ``clusters`` (of queries) and
+    ``subtopics``. Each retriever has ``run <retriever>`` (hashed without comments and tags) and may have ``passages of
+    <retriever>`` (from a file of yours) and ``processor of <retriever>``. ``corpus <index>`` was hashed on indexing.
+    The functions in ``more`` hash the annexes' data. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -68,9 +67,9 @@ def data_hashes(
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
-    """Return the qids whose ``text`` differs between two datasets' folders, and those whose ``judgements`` differ.
+    """Compare the queries of two dataset folders, and return the qids of queries that differ, keyed by what differs.
 
-    With ``gold``, also those whose ``gold answers`` differ. Queries that only one dataset has are ignored.
+    The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only queries in both folders count.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])
@@ -91,7 +90,7 @@ def _of_queries(folder: Path) -> dict[str, dict[str, object]]:
 
 
 def read_result(path: Path) -> pl.DataFrame:
-    """Read a Parquet file in a subfolder of a dataset's folder. Raises InputError if the file is damaged."""
+    """Read a Parquet file from a dataset's results. Raises InputError if the file is damaged."""
     return read_whole(path, path.parents[2].name, read_frame)
 
 
@@ -104,10 +103,10 @@ def _run_lines(path: Path) -> list[str]:
 
 
 def rows_of(frame: pl.DataFrame) -> list[str]:
-    """Return the rows of ``frame`` as texts that `described` counts and hashes."""
+    """Return each row of ``frame`` as a JSON text."""
     return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
 
 
 def described(rows: list[str]) -> dict[str, Any]:
-    """Return the number of ``rows`` and a hash that doesn't depend on their order."""
+    """Return the number of ``rows`` (``count``) and a ``hash`` of the rows that ignores their order."""
     return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}

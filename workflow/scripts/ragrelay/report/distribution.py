@@ -1,4 +1,4 @@
-"""Draw the utility of every query, as points over a box of quantiles per retriever."""
+"""Draw how utility is distributed over queries, with a point per query and a box plot per retriever."""
 
 import altair as alt
 import polars as pl
@@ -14,16 +14,16 @@ QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute, for each context, the quantiles of utility over queries (linearly interpolated) and n."""
+    """Compute the quantiles of utility over queries, and the number of queries, for each row of `CONTEXT` columns."""
     quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 
 
 def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw a panel per ordering, with a column of points and a box for each retriever.
+    """Draw each retriever's utilities as points and a box plot, in a panel per ordering.
 
-    Page readers choose k and the grade; a file shows the largest k at the first grade. Boxes summarise all queries;
-    above ``most_points`` points, only some queries are drawn.
+    On the page, readers select k and the grade; files show the largest k and the first grade. If there are more than
+    ``most_points`` points, only a sample is drawn, but the box plots still use all queries.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]

@@ -1,4 +1,4 @@
-"""Prepare the query explorer: its choices and each query's data, inside the page or in files next to it."""
+"""Prepare the query explorer's data for the page. Large data stays in separate files, which the page loads."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MOST_BYTES = 5_000_000
 
 @dataclass(frozen=True)
 class Explorer:
-    """The explorer's data in a page."""
+    """The query explorer's data and notes for a page."""
 
     index: Mapping[str, object] = field(default_factory=dict)
     """The data that the script needs immediately."""
@@ -32,12 +32,12 @@ class Explorer:
 
     @property
     def beside(self) -> bool:
-        """Return whether the page loads the queries from files."""
+        """Return whether the page loads the queries from separate files."""
         return bool(self.index) and not self.inside
 
 
 def explorer(study: ReportedStudy, page: Path) -> Explorer:
-    """Prepare the explorer of ``study`` for a page at ``page``; empty if the study has no explorer data."""
+    """Prepare the query explorer for the page at ``page``. It is empty if the study has no explorer data."""
     if not study.explorer:
         return Explorer()
     parts, inside, notes = [], {}, []

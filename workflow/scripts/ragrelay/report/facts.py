@@ -1,6 +1,6 @@
-"""Choose, once per section, the rows behind the first screen's sentences and hold them as typed records.
+"""Select the rows on which the sentences on a section's first screen are based.
 
-The primary pair's row, a difference's direction and the rows that decide on relay are chosen here and nowhere else.
+Only this module selects the primary pair's row, a difference's direction and the slopes for the verdict on relay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ TURNED |= {turned: word for word, turned in TURNED.items()}
 
 @dataclass(frozen=True)
 class Fact(Mapping[str, Any]):
-    """A row of a result table, with the table's columns as fields and as a mapping."""
+    """A row of a result table. Its columns can be read as attributes or as the keys of a mapping."""
 
     TABLE: ClassVar[str]
     """The table's name (in report.outputs.RESULT_TABLES)."""
@@ -56,7 +56,7 @@ class Fact(Mapping[str, Any]):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """Create a fact from ``row``; missing columns are None."""
+        """Create a fact from a table's row. Columns missing from ``row`` become None."""
         return cls(**{each.name: row.get(each.name) for each in fields(cls)})
 
     def __getitem__(self, column: str) -> Any:
@@ -70,21 +70,21 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The fact with the values that its row has in the table."""
+        """The same fact as stored in the table; differs from the fact itself if a difference was reversed."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Return the table, its file below the results, and the row's key and other columns.
+        """Return a JSON record: ``table``, ``file``, ``row`` (the key columns) and ``values`` (the other columns).
 
         Args:
-            names: The dataset, generator and scorer in the file's path.
+            names: The section's dataset, generator and scorer, for the file's path.
         """
         return _record(RESULT_TABLES[self.TABLE], names, self.as_in_table, self.KEY)
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of another table, such as an annex's."""
+    """A row of a table that has no subclass of Fact, such as an annex's table."""
 
     table: ResultTable
     names: Mapping[str, str]
@@ -94,7 +94,7 @@ class TableRow:
     """The columns that identify the row, as in Fact."""
 
     def record(self, _names: Mapping[str, str]) -> dict[str, object]:
-        """Return the table, its file below the results, and the row's key and other columns."""
+        """Return a JSON record: ``table``, ``file``, ``row`` (the key columns) and ``values`` (the other columns)."""
         return _record(self.table, self.names, self.row, self.key)
 
 
@@ -108,7 +108,7 @@ def _record(
 
 @dataclass(frozen=True)
 class Difference(Fact):
-    """A retriever's mean P minus another's, paired by query."""
+    """The mean difference in P between two retrievers' answers to the same queries."""
 
     TABLE = "systems"
     KEY = ("retriever", "against_retriever", "ordering", "k", "references")
@@ -138,7 +138,7 @@ class Difference(Fact):
     remark: str | None
 
     def turned(self) -> "Difference":
-        """Return the difference in the other direction."""
+        """Return the same comparison with the two retrievers swapped."""
         low, high, mean = (None if end is None else -end for end in (self.high, self.low, self.mean_difference))
         return _Turned(**{
             **self, "retriever": self.against_retriever, "against_retriever": self.retriever, "mean_difference": mean,
@@ -147,12 +147,12 @@ class Difference(Fact):
 
     @property
     def better(self) -> bool:
-        """Whether the first retriever's answers are better."""
+        """Whether ``retriever``'s answers are significantly better."""
         return self.verdict in SAY_BETTER
 
     @property
     def worse(self) -> bool:
-        """Whether the first retriever's answers are worse."""
+        """Whether ``retriever``'s answers are significantly worse."""
         return self.verdict in SAY_WORSE
 
 
@@ -171,7 +171,7 @@ class _Turned(Difference):
 
 @dataclass(frozen=True)
 class Gain(Fact):
-    """A retriever's mean P minus P₀, paired by query."""
+    """The mean of P − P₀ over a retriever's queries."""
 
     TABLE = "gain"
     KEY = ("retriever", "ordering", "k", "references")
@@ -192,7 +192,7 @@ class Gain(Fact):
 
 @dataclass(frozen=True)
 class Quality(Fact):
-    """The mean P of a retriever's answers, and the quality of its passages."""
+    """A retriever's mean P, and measures of the passages in the retriever's contexts."""
 
     TABLE = "utility"
     KEY = ("retriever", "ordering", "k", "references")
@@ -212,7 +212,7 @@ class Quality(Fact):
 
 @dataclass(frozen=True)
 class Correlation(Fact):
-    """Spearman's ρ over queries between a retriever's measure and utility."""
+    """Spearman's ρ, over a retriever's queries, between a measure and utility."""
 
     TABLE = "correlation"
     KEY = ("retriever", "ordering", "k", "references", "measure", "subset", "coefficient")
@@ -236,7 +236,7 @@ class Correlation(Fact):
 
 @dataclass(frozen=True)
 class Slope(Fact):
-    """Relay: the slope of the difference in P on the difference in the measure, over pairs of rankings."""
+    """Relay, estimated over pairs of rankings: the slope of the difference in P on the difference in the measure."""
 
     TABLE = "relay"
     KEY = ("retrievers", "ordering", "k", "references", "measure", "adjusted")
@@ -257,19 +257,19 @@ class Slope(Fact):
 
     @property
     def per_tenth(self) -> tuple[float | None, float | None, float | None]:
-        """The slope and its interval, per 0.1 of the measure."""
+        """The slope and the interval's ends, for an increase of 0.1 in the measure."""
         slope, low, high = (None if value is None else value / 10 for value in (self.slope, self.low, self.high))
         return slope, low, high
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the slope has an interval that lies above or below zero."""
+        """Whether the slope has an interval, and zero isn't in it."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
 class LabelledSlope(Fact):
-    """Relay's slope if the unjudged passages had other labels."""
+    """Relay's slope, recomputed with assumed labels for the unjudged passages."""
 
     TABLE = "holes"
     KEY = ("ordering", "k", "references", "measure", "adjusted", "labelling")
@@ -285,7 +285,7 @@ class LabelledSlope(Fact):
 
 @dataclass(frozen=True)
 class QueryClusters(Fact):
-    """The clusters that the queries form."""
+    """The actual and the effective number of query clusters, and the largest cluster's share of the queries."""
 
     TABLE = "clusters"
     KEY = ()
@@ -298,9 +298,9 @@ class QueryClusters(Fact):
 
 @dataclass(frozen=True)
 class AnswerCounts(Fact):
-    """How the answers ended, summed over all contexts; all orderings of a single passage count once.
+    """The numbers of answers in the section, by how they ended. Orderings of a single passage are counted only once.
 
-    ``n`` and ``missing`` include the answers ``absent`` from an imported file.
+    ``absent``: answers missing from an imported file, which ``n`` and ``missing`` include.
     """
 
     TABLE = "lengths"
@@ -318,7 +318,7 @@ class AnswerCounts(Fact):
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean P at one k, with its 95% interval over queries if there is one."""
+    """Mean P at one k, with a 95% interval if it can be computed."""
 
     k: int
     value: float
@@ -328,9 +328,9 @@ class Mean:
 
 
 def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval for the mean of ``values``, cut to [0, 1] if all lie there; None for fewer than 5.
+    """Compute Student's 95% interval for the mean, cut off at 0 and 1 if all values are between 0 and 1.
 
-    Equal values have no interval either.
+    Both ends are None if there are fewer than 5 values or if all values are equal.
     """
     if len(values) < QUERIES_AT_LEAST or is_constant(values):
         return None, None
@@ -340,14 +340,14 @@ def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:
-    """Return the mean of the non-null ``values``; None if all are null."""
+    """Compute the mean of the non-null ``values`` and its interval; return None if all values are null."""
     known = values.drop_nulls().to_numpy()
     return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """The facts behind a ``section``'s first screen, in the primary comparison's cell unless stated otherwise."""
+    """The rows and means for a section's first screen, from the primary comparison's cell unless stated otherwise."""
 
     section: Section
 
@@ -358,15 +358,15 @@ class Facts:
 
     @cached_property
     def primary(self) -> Difference | None:
-        """The primary pair's difference; None if no query has scores for both."""
+        """The primary pair's difference, or None if no query has scores for both retrievers."""
         rows = self.section["systems"].filter(role=PRIMARY)
         return None if rows.is_empty() else Difference.of(rows.row(0, named=True))
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference at every ordering, k and reference set, in the direction of the page's answer.
+        """The primary pair's difference for every ordering, k and reference set, with the page's winner first.
 
-        Without zero-shot answers, the direction is retriever minus reference, as in the first table.
+        If there are no zero-shot answers or no winner, the difference is the primary retriever minus the reference.
         """
         pair = self.section.primary
         if pair is None:
@@ -381,13 +381,13 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference at every k, in the direction of the page's answer."""
+        """The primary pair's difference for every k, with the page's winner first."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
     @cached_property
     def other_pairs(self) -> list[Difference]:
-        """The other rankings' differences from the reference retriever, largest first."""
+        """The difference between each other ranking and the reference retriever, in descending order."""
         rankings = self.section.rankings
         rows = self.section["systems"].filter(
             pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
@@ -398,7 +398,7 @@ class Facts:
 
     @cached_property
     def against_reference(self) -> dict[str, Difference]:
-        """Every retriever's difference from the primary pair's reference."""
+        """The difference between each retriever and the primary pair's reference, keyed by retriever."""
         pair = self.section.primary
         rows = [Difference.of(row) for row in self.section["systems"].filter(**self.where).iter_rows(named=True)]
         both = [direction for each in rows for direction in (each, each.turned())]
@@ -406,35 +406,35 @@ class Facts:
 
     @cached_property
     def quality(self) -> dict[str, Quality]:
-        """The quality of every retriever's answers."""
+        """Each retriever's mean P and measures, keyed by retriever."""
         measure = self.section.lead["measure"]
         rows = self.section["utility"].filter(**self.where).to_dicts()
         return {row["retriever"]: Quality.of({**row, "measured": row.get(measure)}) for row in rows}
 
     def both(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return a field of Quality for both retrievers of ``pair``; None if either lacks it."""
+        """Return both retrievers' values of a Quality field, or None if a value is missing."""
         sides = [self.quality.get(name) for name in (pair.retriever, pair.against_retriever)]
         one, other = (None if side is None else side[column] for side in sides)
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return a field of Quality for both retrievers of ``pair``; None unless both have P for the same queries."""
+        """Return both retrievers' values of a Quality field, or None unless both have P for the same queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property
     def gains(self) -> dict[str, Gain]:
-        """Every retriever's gain over zero-shot answers."""
+        """Each retriever's gain over zero-shot answers, keyed by retriever."""
         return {row["retriever"]: Gain.of(row) for row in self.section["gain"].filter(**self.where).to_dicts()}
 
     @cached_property
     def correlations(self) -> list[Correlation]:
-        """Every retriever's ρ, including undefined ones."""
+        """Spearman's ρ for each retriever, including retrievers for which ρ is undefined."""
         rows = self.section["correlation"].filter(coefficient=DECIDES, subset="all", **self.section.lead)
         return [Correlation.of(row) for row in rows.iter_rows(named=True)]
 
     @cached_property
     def slopes(self) -> dict[str, Slope]:
-        """Relay over all rankings: as measured (""), ``adjusted``, and on ``unseen`` references."""
+        """Relay's slopes over all rankings. Keys: "" (not adjusted), ``adjusted`` and ``unseen`` (references)."""
         ordering, k, grade, measure = self.section.lead.values()
         rows = self.section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
         by_key = {(row["references"], row["adjusted"]): Slope.of(row) for row in rows.iter_rows(named=True)}
@@ -443,18 +443,18 @@ class Facts:
 
     @cached_property
     def relayed(self) -> str:
-        """The conclusion on relay: one of the phrases that analysis.relay defines."""
+        """The conclusion on relay, such as `relay.IT_IS`."""
         ordering, k, grade, measure = self.section.lead.values()
         return relay.answer(self.section["relay"], ordering, k, grade, measure)
 
     @cached_property
     def deciding(self) -> list[Slope]:
-        """The slopes (as measured, adjusted) that determine the conclusion on relay."""
+        """The slopes (not adjusted and adjusted for difficulty) that the conclusion on relay is based on."""
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
     def too_few_at(self) -> dict[int, list[Slope]]:
-        """For each k other than the answers', the slopes if there are too few queries."""
+        """The slopes at every other k for which there are too few queries, keyed by k."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
             references=self.where["references"],
@@ -468,18 +468,18 @@ class Facts:
 
     @cached_property
     def labelled(self) -> dict[str, LabelledSlope]:
-        """The unadjusted slope, keyed by labelling of the unjudged passages."""
+        """The unadjusted slope under each assumption about the unjudged passages' labels, keyed by assumption."""
         rows = self.section["holes"].filter(k=self.where["k"], adjusted=False)
         return {row["labelling"]: LabelledSlope.of(row) for row in rows.iter_rows(named=True)}
 
     @cached_property
     def clusters(self) -> list[QueryClusters]:
-        """The clusters of the queries; none where queries are independent."""
+        """The summary of the query clusters; an empty list if queries are independent."""
         return [QueryClusters.of(row) for row in self.section["clusters"].iter_rows(named=True)]
 
     @cached_property
     def answers(self) -> AnswerCounts:
-        """How all answers ended."""
+        """The numbers of answers, by how they ended."""
         lengths = with_absent(self.section["lengths"], self.section.unanswered)
         cells = distinct(lengths, ("retriever", "ordering"))
         sums = cells.select(pl.col("n", "stop", "length", "other", "blank", ABSENT).sum()).with_columns(MISSING)
@@ -487,7 +487,7 @@ class Facts:
 
     @cached_property
     def copied(self) -> list[Quality]:
-        """The rankings whose answers most often have their best-matching reference in the context."""
+        """The rankings (several if tied) for which an answer's best-matching reference is most often in the context."""
         names = [name for name in self.section.rankings if name != ZEROSHOT]
         known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
         most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)
@@ -495,7 +495,7 @@ class Facts:
 
     @cached_property
     def means(self) -> dict[str, list[Mean]]:
-        """Mean P by retriever at every k."""
+        """Mean P at every k, keyed by retriever."""
         here = self.section["per_query"].filter(ordering=self.where["ordering"], references=self.where["references"])
         cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
         ks = self.section.grid.k
@@ -507,12 +507,12 @@ class Facts:
 
     @cached_property
     def zero_shot(self) -> Mean | None:
-        """Mean P of the answers without context, over all queries that have one."""
+        """The mean P of all zero-shot answers."""
         here = self.section["per_query"].filter(references=self.where["references"]).unique("qid", maintain_order=True)
         return mean_of(0, here["p0"])
 
 
 @lru_cache(maxsize=64)
 def facts_of(section: Section) -> Facts:
-    """Return the facts of ``section``."""
+    """Return the section's Facts, which are computed only once."""
     return Facts(section)

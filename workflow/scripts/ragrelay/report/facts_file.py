@@ -1,6 +1,6 @@
-"""Write a page's first screen as JSON: every sentence with the rows that its numbers come from.
+"""Write the sentences on a page's first screen to a JSON file, with the table rows that contain each number.
 
-docs/reference/facts.md describes the file. VERSION changes if a key is renamed or removed.
+For the format, see docs/reference/facts.md. VERSION changes if a key is renamed or removed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,17 +18,17 @@ Record = dict[str, object]
 def facts_file(
     study: ReportedStudy, annexes: Mapping[str, Any], leads: Sequence[Mapping[str, Any]], rows: Sequence[OverAll] = ()
 ) -> Record:
-    """Return the file's content.
+    """Return the content of facts.json.
 
     Args:
         study: The study, with its sections in the page's order.
         annexes: ``mixed`` (a warning about mixed engines), ``annex_openings``, ``annex_warnings`` and
-            ``annex_answers`` (the variables of the annexes' templates, by annex name).
+            ``annex_answers`` (pairs of an annex's name and its template's variables).
         leads: Each section's first screen.
-        rows: The answers over several generators or datasets.
+        rows: Pooled answers, over several generators or datasets.
 
     Returns:
-        ``version``, ``study``, and records of notes, sections, pooled answers and the annexes' answers.
+        A record with the keys ``version``, ``study``, ``notes``, ``over_all`` (pooled), ``sections`` and ``annexes``.
     """
     notes = {
         "notice": [*study.notices, *study.doubts],

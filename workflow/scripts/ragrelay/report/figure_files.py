@@ -1,4 +1,4 @@
-"""Draw the figures of a report as files."""
+"""Draw a report's figures and write them to files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,9 +9,9 @@ from ragrelay.report.display.outputs import SIZES, Figure, file_name, resolve
 
 
 def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapping[str, str] | None = None) -> None:
-    """Draw ``outputs`` from ``shown`` and write them to ``folder`` in each of their formats.
+    """Draw ``outputs`` from the data ``shown`` and write them to ``folder`` in all formats.
 
-    ``keys`` distinguish the files; by default, they are the keys of ``shown``.
+    ``keys``: the wildcard values in the file names; by default ``shown.keys``.
     """
     keys = shown.keys if keys is None else keys
     for output in outputs:

@@ -1,4 +1,4 @@
-"""Draw figures against k: mean utility (the paper's Figure 3), correlations over queries (Figure 5) and within them."""
+"""Plot mean utility (the paper's Figure 3) and correlations over and within queries (Figure 5) against k."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility with intervals over queries: a line per retriever, a panel per grade and ordering."""
+    """Plot each retriever's mean utility against k, with intervals, in a panel per grade and ordering."""
     grid = section.grid
     cells = (
         section.drawn("utility")
@@ -39,10 +39,10 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def correlation_by_k(section: Section, theme: Theme, most: int | None = None) -> Spec:
-    """Draw the correlation between a measure and utility over queries: one line with an interval band per retriever.
+    """Plot the correlation over queries between a measure and utility, against k, with a line and band per retriever.
 
-    Page readers choose the coefficient, the measure and the queries, unless that takes more than twice ``most`` rows.
-    A file shows Pearson's r of the grid's first measure over all queries.
+    Files show Pearson's r for the grid's first measure over all queries. On the page, readers can select another
+    coefficient, measure or subset of queries, unless this would require more than twice ``most`` rows of data.
     """
     grid = section.grid
     cells = section.drawn("correlation").filter(pl.col("measure").is_in(grid.measures)).drop_nulls("value")
@@ -74,9 +74,9 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
 
 
 def within_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the correlation between the grid's first measure and P within queries, a line per group of retrievers.
+    """Plot the correlation within queries between the first measure and P, against k, with a line per retriever group.
 
-    Page readers choose the references, including unseen ones; a file shows the first grade.
+    On the page, readers select the references (including unseen references); files show the first grade.
     """
     grid = section.grid
     cells = section["within"].filter(

@@ -1,4 +1,4 @@
-"""State the findings in sentences with their numbers, and the limits of the data."""
+"""Write the sentences with a section's findings and limitations, and the study's summary."""
 
 import math
 
@@ -20,7 +20,7 @@ TEST_CELLS = ("mark", "quantity", "references", *CELLS)
 
 
 def summary(study: ReportedStudy) -> list[str]:
-    """State the study's question and the size of its grid."""
+    """Write sentences that state the study's question and the size of the study's grid."""
     grid = study.grid
     datasets = list(dict.fromkeys(section.dataset for section in study.sections))
     generators = list(dict.fromkeys(section.generator for section in study.sections))
@@ -52,7 +52,7 @@ def summary(study: ReportedStudy) -> list[str]:
 
 
 def findings(section: Section) -> Findings:
-    """State the findings in the primary comparison's cell and over all cells."""
+    """Write the findings and limitations for the primary comparison's cell and over all cells."""
     grid = section.grid
     ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
@@ -100,7 +100,7 @@ def findings(section: Section) -> Findings:
 
 
 def unscored(study: ReportedStudy, section: Section) -> list[str]:
-    """Say how many of the section's answers a judge couldn't score."""
+    """Write how many of the section's answers the judge couldn't score, if any."""
     key = {"generator": section.generator, "scorer": section.scorer}
     counts = [row for row in study.left_out if row["what"] == UNSCORED and row["dataset"] == section.dataset]
     number = sum(row["count"] for row in counts if row["detail"].items() >= key.items())

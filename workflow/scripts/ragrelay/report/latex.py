@@ -1,4 +1,4 @@
-"""Write Table 1 as LaTeX with booktabs, several datasets in one table."""
+"""Write Table 1 as a LaTeX table (with booktabs) for several datasets."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -26,22 +26,21 @@ def escape(text: str) -> str:
 
 
 def in_latex(number: str) -> str:
-    """Translate a mark, or a number, interval or p-value from ``display.numbers``, to LaTeX."""
+    """Convert a mark, or a number formatted by ``display.numbers``, to LaTeX."""
     return "".join(SYMBOLS.get(character, character) for character in number)
 
 
 def line(cells: Iterable[str]) -> str:
-    """Write a row of a tabular."""
+    """Join ``cells`` to a row of a LaTeX table."""
     return " & ".join(cells) + r" \\"
 
 
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
-    """Write Table 1 (Tian et al., ECIR 2025) for the ``sections`` of one generator and scorer, stacked.
+    """Write Table 1 (Tian et al., ECIR 2025) for one generator and scorer, as LaTeX to include with \\input.
 
-    Each dataset has a block: its zero-shot P, then a row per retriever and ordering, with a column per k under
-    each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
-    with different grades get a separate ``table`` environment. For \\input in a document that loads booktabs.
-    ``unseen``: on unseen references.
+    Each dataset is a block of rows: zero-shot P, then a row per retriever and ordering. Columns are grades and k.
+    Cells show ``quantity`` (``utility`` or ``p``) and significance marks; each column's best value is bold. Datasets
+    with different grades are in separate ``table`` environments. ``unseen``: whether to use unseen references.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
@@ -127,5 +126,5 @@ def _cell(value: Value) -> str:
 
 
 def raised(mark: str) -> str:
-    """Return a mark as a superscript."""
+    """Return a mark (such as †) as a LaTeX superscript."""
     return f"$^{{{SYMBOLS[mark].strip('$')}}}$"

@@ -1,4 +1,4 @@
-"""Write the tables of correlations and tests as LaTeX with booktabs, across as many pages as they need."""
+"""Write the tables of correlations and significance tests as LaTeX tables that can continue on further pages."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall"
 
 
 def correlation_latex(section: Section, unseen: bool = False) -> str:
-    """Write r, rho and tau-b over all queries (with 95% interval, p and n) by retriever, ordering, k and grade."""
+    """Write a LaTeX table of each cell's r, rho and tau-b over all queries, with 95% intervals, p-values and n."""
     frame = _of(wide_correlation(section), section, unseen).filter(pl.col("subset") == "all")
     several = frame["measure"].n_unique() > 1
     columns: dict[str, Callable[[Row], str]] = {"$n$": lambda row: count(row["n"])}
@@ -35,7 +35,7 @@ def correlation_latex(section: Section, unseen: bool = False) -> str:
 
 
 def significance_latex(section: Section, unseen: bool = False) -> str:
-    """Write the paired tests behind † and ‡, with mean difference, effect size and their intervals."""
+    """Write a LaTeX table of the paired tests marked † or ‡: mean difference and effect size with intervals, and p."""
     frame = _of(section.rows("significance"), section, unseen)
     columns: dict[str, Callable[[Row], str]] = {
         "$n$": lambda row: count(row["n"]),
@@ -75,7 +75,7 @@ def _longtable(
 
 
 def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> str:
-    """Write a table across as many pages as it needs: a tabular's ``columns`` and the lines ``head`` and ``body``."""
+    """Write a LaTeX ``longtable`` with the column specification ``columns``, the header row ``head`` and the rows."""
     return "\n".join(
         [
             "% Needs \\usepackage[T1]{fontenc}, booktabs and longtable, and a page on its side.",

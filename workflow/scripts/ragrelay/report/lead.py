@@ -1,4 +1,4 @@
-"""Build the first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
+"""Build a section's first screen: answers, a figure, a table, and warnings about how to read them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from ragrelay.report.lead_warnings import warnings
 
 
 def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, object]]) -> dict[str, Any]:
-    """Return a section's first screen. ``part``: its index in the explorer; ``left_out``: records of left_out.json."""
+    """Return a section's first screen. ``part``: the section's index in the query explorer, counted from 1."""
     return {
         "answers": answers(facts), "scope": scope(facts.section), "looks": facts.section.looks,
         "figure": lead_figure(facts, part, explored), "figure_title": figure_title(facts),
@@ -24,7 +24,7 @@ def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str
 
 
 def size(sections: Sequence[Section]) -> str:
-    """Describe the study's size in one line."""
+    """Return a line with the study's size, such as `54 queries · 3 retrievers · k = 3 and 5`."""
     section = sections[0]
     n = max(section["utility"]["n"].drop_nulls(), default=0)
     designed = len(section.grid.retrievers) - len(section.rankings)
@@ -40,7 +40,7 @@ def size(sections: Sequence[Section]) -> str:
 
 
 def scope(section: Section) -> str:
-    """Say for which k, ordering and references the answers hold."""
+    """Write which k, ordering and references the first screen uses."""
     ordering, k, references, _ = section.lead.values()
     left = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
@@ -50,7 +50,7 @@ def scope(section: Section) -> str:
 
 
 def figure_title(facts: Facts) -> str:
-    """Say at which k one retriever of the primary pair is ahead, and at which k neither is known to be."""
+    """Write at which k one retriever of the primary pair is ahead, and at which k the comparison is undecided."""
     rows = [row for _, row in sorted(facts.pair_by_k.items())]
     ahead = {"{} is ahead": [row for row in rows if row.better], "{0} is ahead": [row for row in rows if row.worse]}
     parts = []
@@ -67,7 +67,7 @@ def figure_title(facts: Facts) -> str:
 
 
 def figure_remark(facts: Facts) -> str:
-    """Name each k at which one more query would overturn the verdict in figure_title; empty if there is none."""
+    """Write at which k one more query would overturn the primary pair's verdict, if at any."""
     decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
     fallen = [row for row in decided if row.stands is False]
     return would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} at k = {_ks(fallen)}") if fallen else ""

@@ -1,4 +1,4 @@
-"""Write a section's answers about its primary pair, relay, and queries with better rankings."""
+"""Write a section's answers to the page's three questions: on systems (the primary pair), relay and queries."""
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST as CORRELATED_AT_LEAST
@@ -43,12 +43,12 @@ MOST_WORDS = 32
 
 
 def answers(facts: Facts) -> list[Conclusion]:
-    """Return the answers about the primary pair (systems), relay and, with P_0, each retriever's queries."""
+    """Return the answers on systems (the primary pair), relay and, if there are zero-shot answers, queries."""
     return [compared(facts), relayed(facts), *([ranked_well(facts)] if facts.section.baseline else [])]
 
 
 def compared(facts: Facts) -> Conclusion:
-    """Say which retriever of the primary pair gives better answers, from systems.csv."""
+    """Write which retriever of the primary pair gives better answers."""
     heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
     primary = facts.section.primary
     if facts.primary is None:
@@ -79,14 +79,14 @@ def compared(facts: Facts) -> Conclusion:
 
 
 def winner_first(pair: Difference) -> tuple[Difference, str]:
-    """Return the difference, with the winner first if there is one, and the sentence that states it."""
+    """Swap the retrievers if the second is better, and return the difference with a sentence about it."""
     pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
     names = {"one": pair.retriever, "other": pair.against_retriever}
     return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
-    """Write ``value [low, high]`` with two decimals, or more if an end would otherwise read as zero or the margin."""
+    """Format ``value [low, high]`` with two decimals, or more if an end would round to zero or to the margin."""
     return with_interval(value, low, high, 2, margin)
 
 
@@ -95,7 +95,7 @@ def _both(values: tuple[float, float]) -> str:
 
 
 def ranked_well(facts: Facts) -> Conclusion:
-    """Say whether queries with better rankings have higher utility, from the verdicts on rho in one cell."""
+    """Write whether queries with better rankings have higher utility, based on each retriever's Spearman's ρ."""
     rankings, lead = facts.section.rankings, facts.section.lead
     heading = "Queries", "Do queries with better rankings have higher utility?"
     known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
@@ -170,12 +170,12 @@ def _undecided_rho(known: list[Correlation]) -> str:
 
 
 def at_most(sizes: list[int]) -> str:
-    """Write the number of queries, or the maximum if cells differ."""
+    """Format a number of queries, such as `25 queries`, or `up to 25 queries` if ``sizes`` differ."""
     return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
 
 
 def relayed(facts: Facts) -> Conclusion:
-    """State the conclusion on relay, from relay.csv, over all rankings in the primary comparison's cell."""
+    """Write the conclusion on relay over all rankings, or why there is none."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
@@ -193,7 +193,7 @@ def relayed(facts: Facts) -> Conclusion:
 
 
 def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
-    """State the conclusion on relay, with numbers or a reason from the deciding ``rows`` (as measured, adjusted)."""
+    """Write the conclusion on relay with the slopes in ``rows`` (not adjusted, adjusted), or why there is none."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row.low is not None and row.high is not None]
@@ -221,7 +221,7 @@ def per_tenth(row: Slope) -> str:
 
 
 def why_no_slope(rows: list[Slope]) -> str:
-    """Return why a cell has no conclusion on relay; with P_0, both slopes need enough queries."""
+    """Return why there is no conclusion on relay. If there are zero-shot answers, both slopes need enough queries."""
     reasons: dict[str, str] = {}
     for row, reason in relay.why_no_answer(rows):
         of_adjusted = reason and row.adjusted and row.reason != relay.WITHOUT_P0

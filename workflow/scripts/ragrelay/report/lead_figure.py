@@ -1,4 +1,4 @@
-"""Draw the page's first figure, each retriever's mean P against k, as elements of an inline SVG."""
+"""Draw the page's first figure, which shows each retriever's mean P against k, as an inline SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ LETTER = 7
 
 @dataclass(frozen=True)
 class Size:
-    """The drawing's size in pixels, with space for the scale on the left and names on the right."""
+    """The figure's width and height in pixels, and the margins for the scale on the left and the names on the right."""
 
     name: str
     width: int
@@ -44,12 +44,12 @@ SIZES = (Size("wide", 660, 397, 160), Size("narrow", 358, 367, 112))
 
 
 def words_of(mean: Mean) -> str:
-    """Write a mean with its interval and number of queries."""
+    """Format a mean with the interval and the number of queries."""
     return f"{short(mean.value, mean.low, mean.high)}, {counted(mean.n, 'query', 'queries')}"
 
 
 def coloured(facts: Facts) -> list[str]:
-    """Return the rankings with a colour: all if there are few, else the primary pair and the best at the largest k."""
+    """Return the rankings to draw in colour: all if there are few, or else the primary pair and the best ranking."""
     pair, lines = facts.section.primary, facts.means
     rankings = [name for name in facts.section.rankings if name in lines]
     if len(rankings) <= MOST_NAMED or pair is None:
@@ -59,7 +59,7 @@ def coloured(facts: Facts) -> list[str]:
 
 
 def state(section: Section, part: int, retriever: str, k: int) -> str:
-    """Return a cell's address in the explorer."""
+    """Return the part of the URL that opens a cell in the query explorer."""
     lead = section.lead
     wanted = {
         "part": part,
@@ -72,7 +72,7 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
-    """Return the values for the macro ``lead_figure`` in every size; ``part``: the section's index in the explorer."""
+    """Return the values for the macro ``lead_figure``, for each size. ``part``: the section's index in the explorer."""
     lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []
@@ -152,18 +152,18 @@ def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[
 
 
 def verdict_in_short(row: Mapping[str, Any]) -> str:
-    """Return the verdict of a row of systems.csv or gain.csv in one to three words; the row may be empty."""
+    """Return the verdict in a row of systems.csv or gain.csv, shortened to at most three words."""
     word = row.get("verdict") or ""
     return SHORT.get(word, word)
 
 
 def signed(text: str) -> str:
-    """Add a plus sign to a written number if it is above zero."""
+    """Add a plus sign to a formatted number if it is positive."""
     return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
 def apart(labels: list[Row], floor: float, line: float = LINE) -> None:
-    """Move labels apart by at least ``line``, in order, so that none overlap and all are above ``floor``."""
+    """Move labels so that they are at least ``line`` pixels apart and above ``floor``. Labels keep their order."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):
         if place:

@@ -1,4 +1,4 @@
-"""Build the table of a section's retrievers, best first, with zero-shot and oracles."""
+"""Build the first screen's table, which ranks the retrievers by P and includes zero-shot answers and oracles."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +17,9 @@ UNDONE = "*"
 
 
 def table(facts: Facts) -> Row:
-    """Show the retrievers at the answers' k, best first: verdict, measure, P, and gain (without P_0: difference).
+    """Show each retriever's measure, P, gain and verdict, in descending order of P, at the k of the first screen.
 
-    If more than HOLES_ABOVE of any retriever's passages are unjudged, the share is shown next to the measure.
+    Without zero-shot answers, differences from the reference retriever replace gains.
     """
     section, lines, baseline = facts.section, facts.means, facts.zero_shot
     no_baseline, pair = not section.baseline, section.primary

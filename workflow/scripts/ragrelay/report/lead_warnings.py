@@ -1,4 +1,4 @@
-"""Write a section's warnings, one line each: anything that affects how to read its answers."""
+"""Write the warnings on a section's first screen, such as on unjudged passages, too few queries or missing answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +31,7 @@ LABELLED = {
 
 
 def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> list[Warned]:
-    """Return the warnings that affect how to read the answers. ``left_out``: records of left_out.json."""
+    """Return all warnings for a section's first screen. ``left_out``: the records in left_out.json."""
     section, pair = facts.section, facts.primary
     of_pair = () if pair is None else (pair, *_qualities(facts, pair.retriever, pair.against_retriever))
     lines = [*_pair(section), *panel_warning(section)]
@@ -89,7 +89,7 @@ def _pair(section: Section) -> list[Warned]:
 
 
 def unjudged(facts: Facts) -> list[str]:
-    """Warn if more than HOLES_ABOVE of the passages of either retriever in the primary pair are unjudged."""
+    """Warn about unjudged passages if their share exceeds HOLES_ABOVE for either retriever in the primary pair."""
     pair = facts.primary
     shares = facts.both(pair, "share_unjudged") if pair else None
     if pair is None or not shares or max(shares) <= labellings.HOLES_ABOVE:
@@ -102,7 +102,7 @@ def unjudged(facts: Facts) -> list[str]:
 
 
 def relay_with_holes(facts: Facts) -> list[str]:
-    """Give relay's slopes with other labels for the unjudged passages, and say whether the conclusion changes."""
+    """Write how relay's slope and the conclusion on relay would change if unjudged passages had other labels."""
     _, k, _, measure = facts.section.lead.values()
     if not facts.labelled or any(row.slope is None for row in facts.labelled.values()):
         return []
@@ -126,7 +126,7 @@ def _quoted(word: str) -> str:
 
 
 def relay_left_open(facts: Facts) -> list[str]:
-    """Say why relay is undecided although the interval of the unadjusted slope excludes 0."""
+    """Explain an undecided conclusion on relay if the unadjusted slope alone would be significant."""
     whole, adjusted = facts.slopes.get(""), facts.slopes.get("adjusted")
     if facts.relayed != relay.NOT_KNOWN or not whole or not whole.excludes_zero:
         return []
@@ -138,7 +138,7 @@ def relay_left_open(facts: Facts) -> list[str]:
 
 
 def clustered(facts: Facts) -> list[Warned]:
-    """Say how many clusters the queries form, and for which results the cluster is the unit."""
+    """Warn that queries form clusters, and write for which results clusters are the units of analysis."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
                            f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "

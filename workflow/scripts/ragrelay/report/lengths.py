@@ -1,4 +1,4 @@
-"""Draw answer length and how answers end, against k."""
+"""Plot answer lengths, and the shares of answers by ending, against k."""
 
 import altair as alt
 import polars as pl
@@ -11,7 +11,7 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 
 
 def length_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the median and quartiles of answer length in tokens: a line per retriever, a panel per ordering."""
+    """Plot the median and quartiles of answer length (in tokens) against k, in a panel per ordering."""
     grid = section.grid
     cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw how answers end as stacked shares against k, a panel per retriever and ordering."""
+    """Draw the shares of answers by ending as a stacked bar at each k, in a panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

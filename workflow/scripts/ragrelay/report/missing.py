@@ -1,4 +1,4 @@
-"""Warn about many missing answers, at the top of a page and at the end of a run."""
+"""Warn about missing answers, on the page and at the end of a run, if there are many."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,9 +33,9 @@ MANY = 0.1
 
 
 def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return a sentence for each dataset and generator with many missing answers.
+    """Return a warning for each dataset and generator with many missing answers.
 
-    ``lengths``: one frame per file; ``left_out``: records of left_out.json.
+    ``lengths``: the result table ``lengths`` of each dataset and generator; ``left_out``: records of left_out.json.
     """
     sentences = []
     for cells in (with_absent(each, left_out) for each in lengths):
@@ -59,9 +59,9 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Count answers without a line in an imported file in ``n`` of ``lengths``, and add their number as ``absent``.
+    """Add a column ``absent`` to ``lengths``: answers missing from an imported file. ``n`` then includes these answers.
 
-    Queries without results in the retriever's run need no answer (P = P₀), and a study may lack all zero-shot answers.
+    Answers that a study doesn't need aren't absent: for queries without results (P = P₀), or all zero-shot answers.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)
@@ -83,9 +83,9 @@ def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) ->
 
 
 def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str, absent: int = 0) -> str:
-    """Return why a generator's answers for a dataset are missing, with counts; empty if no reason is known.
+    """Return the reasons for a generator's missing answers as text, such as ` (refused: 3)`, if there are any.
 
-    ``absent``: the number of answers without a line in an imported file.
+    ``absent``: the number of answers missing from an imported file.
     """
     counts = Counter({ABSENT: absent} if absent else {})
     for record in left_out:
@@ -97,9 +97,9 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return the last lines of a run: sentences of ``missing_answers``, ``warnings``, and warnings about the data.
+    """Return the lines to print at the end of a run: about missing answers, the given ``warnings``, and data problems.
 
-    ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
+    ``lengths``: paths of the tables ``lengths``; ``counts``: left_out.json. If a file can't be read, return a warning.
     """
     try:
         left_out = read_json(counts) if counts else []

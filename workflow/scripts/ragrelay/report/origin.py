@@ -1,4 +1,4 @@
-"""Show on the page how a study was made: facts, stages, jobs, versions, configuration, and what was left out."""
+"""Show a study's provenance on the page: jobs, resources, versions, configuration and left-out data."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """Return the values from provenance.json and left_out.json that the templates show, as far as they exist."""
+    """Return the template's values for the page's part on provenance, from provenance.json and left_out.json."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)
@@ -87,7 +87,7 @@ def _hours(generators: Records) -> str:
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Return the generation receipts as the page shows them; version 0.1.0 wrote ``held`` instead of ``cached``."""
+    """Return the generation receipts for the page. The key ``held``, written by version 0.1.0, becomes ``cached``."""
     return [
         {"cached" if name == "held" else name: value for name, value in job.items() if name != "over_window"}
         for job in jobs
@@ -95,9 +95,9 @@ def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
 
 
 def mixed_engines(jobs: Records) -> str:
-    """Say which generators' answers come from several engines, devices or settings; empty if none do.
+    """Write which generators' answers come from more than one engine, device or setting, if any.
 
-    Answers from before a setting was recorded don't count for that setting.
+    Answers generated before ragrelay recorded a setting are ignored for that setting.
     """
     answers_by: dict[str, dict[str, Counter[str]]] = {}
     for job in jobs:
@@ -116,7 +116,7 @@ def mixed_engines(jobs: Records) -> str:
 
 
 def stage_table(stages: Records, hours: str) -> Table:
-    """Show what each stage (rule) used, requested and was expected to use, from ``stages`` in provenance.json."""
+    """Show each stage's used, requested and planned resources. ``stages``: records from provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),

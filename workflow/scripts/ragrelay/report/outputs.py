@@ -1,7 +1,7 @@
-"""Register a study's figures and tables, which rules, jobs, the page and captions then loop over.
+"""Register a study's figures, tables and result tables, and the parts of the page.
 
-To add a figure, add an entry that names the function that draws it. To add a table, add an analysis module with
-``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry. tests/e2e/test_additions.py does both.
+To add a figure, add a Figure that names the function that draws it. To add a table, add an analysis module with
+``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and a Table. Example: tests/e2e/test_additions.py.
 """
 
 from ragrelay.report.display.outputs import (

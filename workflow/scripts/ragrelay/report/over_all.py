@@ -1,4 +1,4 @@
-"""State the study's answers over several generators and over all datasets."""
+"""Write the study's pooled answers, over several generators and over all datasets."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ OF_ROW = ("question", "adjusted", "retrievers", "references", "measure", *KEYS)
 
 
 class OverAll(NamedTuple):
-    """The ``answers`` for one ``dataset`` or for all; ``where`` names scorer, generators, ordering and k."""
+    """Pooled answers for one dataset or for all datasets. ``where``: the scorer, generators, ordering and k."""
 
     dataset: str
     where: str
@@ -26,9 +26,9 @@ class OverAll(NamedTuple):
 
 
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
-    """Return the verdicts of ``pooled`` (analysis.pooled) over several generators and over all datasets, with notes.
+    """Return pooled answers over several generators and over all datasets, and notes on how to read the answers.
 
-    The notes say how to read the verdicts. A question without a row in ``pooled`` has no answer.
+    ``pooled``: the table pooled.csv. Only questions that have a row in the table are answered.
     """
     rows_of, notes = [], []
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):

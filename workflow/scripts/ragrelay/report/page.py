@@ -1,4 +1,4 @@
-"""Render a study's page: its sections, the annexes' parts, queries and origin."""
+"""Render a study's page, with its sections, the annexes' parts, the query explorer and the provenance."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -36,12 +36,12 @@ MOST_ROWS = 9_000
 
 
 def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
-    """Render the page as HTML, to be written to ``path``."""
+    """Return the page's HTML. Links in the page are relative to ``path``, the file to which you write the HTML."""
     return page_and_facts(study, template, path)[0]
 
 
 def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the page as HTML, to be written to ``path``, and the content of facts.json."""
+    """Return the page's HTML, with links relative to ``path``, and the content of facts.json."""
     study = _primary_first(study)
     answers = lead_answers.answers(facts_of(study.sections[0])) if study.sections else []
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}

@@ -1,4 +1,4 @@
-"""Show on the page whether a panel's results depend on one judge."""
+"""Show on the page whether the results for a panel of judges depend on any single judge."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ KEY = ("question", "adjusted", "without")
 
 
 def panel_table(section: Section) -> Table:
-    """Show the primary pair's difference and relay's slopes, with all judges and with each judge left out."""
+    """Show the primary pair's difference and relay's slopes, for all judges and with each judge left out in turn."""
     return table_of(
         section["panel"], name("question"), yes_no("adjusted", "adjusted"),
         textual("judge left out", lambda row: row["without"] or ALL_JUDGES), name("verdict"),
@@ -31,7 +31,7 @@ def panel_table(section: Section) -> Table:
 
 
 def agreement_table(section: Section) -> Table:
-    """Show how well each pair of judges agrees."""
+    """Show the agreement (κ and Spearman's ρ) between each pair of judges."""
     return table_of(
         section["panel_agreement"], textual("judge", "judge"), textual("other judge", "other_judge"),
         between("κ of yes and no", "kappa", 2), numeric("ρ", "rho", number, 2),
@@ -50,7 +50,7 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def panel_finding(section: Section) -> str:
-    """Say whether the primary pair's verdict depends on one judge; empty if the scorer isn't a panel."""
+    """Write whether the primary pair's verdict depends on one judge, if the scorer is a panel."""
     if not (rows := _of_pair(section)):
         return ""
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)
@@ -64,7 +64,7 @@ def panel_finding(section: Section) -> str:
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Name the judges, and give the range of the primary pair's difference when a judge is left out."""
+    """Write the judges' names, and the range of the primary pair's differences with each judge left out."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]

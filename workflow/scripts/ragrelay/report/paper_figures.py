@@ -1,4 +1,4 @@
-"""Draw figures for a paper, one or two columns wide: mean P, relay per query, and doses of relevance."""
+"""Draw figures for a paper (one or two columns wide): mean P, differences per query, and doses of relevance."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -26,7 +26,7 @@ ROW = {"panel": pl.String, "retriever": pl.String, "place": pl.Int64, "set_by_de
 
 
 def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw the mean P of every retriever and of zero-shot against k, with Student's 95% intervals over queries."""
+    """Plot each retriever's mean P against k, with Student's 95% intervals, and the zero-shot answers' mean P."""
     panel = f"{section.lead['ordering']} order, {section.lead['references']} references"
     rows = [
         {"panel": panel, "retriever": name, "place": mean.k, "set_by_design": name not in section.rankings} | vars(mean)
@@ -36,11 +36,11 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw mean P against the number of relevant passages in the context: a line per k, a panel per ordering.
+    """Plot mean P against the number of relevant passages in the context, with a line per k and a panel per ordering.
 
-    With several kinds of other passages, there is a line per kind and a panel per ordering and k. All points in a
-    panel cover the same queries: those that have every point. If two retrievers' contexts differ only in their seed,
-    a query's P is the mean over both.
+    If the other passages are of several kinds, there is a line per kind and a panel per ordering and k. All points in a
+    panel use the same queries, because queries without a P at every point are left out. If two retrievers' contexts
+    differ only in the sampling seed, their P is averaged.
     """
     doses, grid = section.grid.doses, section.grid
     sorts = list(dict.fromkeys(dose.others for dose in doses.values()))
@@ -129,11 +129,11 @@ def _lines(
 
 
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
-    """Draw each query's difference in P between two rankings against its difference in the measure, with relay's slope.
+    """Plot, for each query, the difference in P against the difference in the measure between two rankings.
 
-    There is a panel per pair, the primary pair first. The line goes through the means over the queries whose contexts
-    differ; queries for which both differences are 0 aren't drawn. Page readers choose k; a file shows the primary
-    comparison's k, and ``limit`` is its width.
+    Each pair of rankings has a panel, with a line that has relay's slope and goes through the mean differences of
+    queries whose contexts differ. Queries for which both differences are 0 aren't drawn. On the page, readers select k,
+    and ``limit`` is the maximum number of points; a file shows the primary comparison's k, and ``limit`` is its width.
     """
     ordering, k, references, measure = section.lead.values()
     page, where = theme == "page", {"ordering": ordering, "references": references}

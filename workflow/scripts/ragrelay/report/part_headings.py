@@ -1,4 +1,4 @@
-"""Write headings for a section's parts that state each part's findings."""
+"""Write the headings of a section's parts as sentences that state the main finding."""
 
 import polars as pl
 
@@ -23,7 +23,7 @@ RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]:
 
 
 def counted_where(section: Section) -> str:
-    """Say which rows are counted in the headings of the parts in COUNTING."""
+    """Write which cells are counted in headings that count verdicts."""
     ordering, _, references, _ = section.lead.values()
     oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (
@@ -33,7 +33,7 @@ def counted_where(section: Section) -> str:
 
 
 def headings(facts: Facts) -> dict[str, str]:
-    """Return headings for the section's parts that have a finding; each heading states the finding."""
+    """Return headings that state findings, keyed by part. Parts without a finding have no key."""
     section = facts.section
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}

@@ -1,4 +1,4 @@
-"""Draw utility against the position of the relevant passages in the prompt."""
+"""Plot utility against the position of a relevant passage in the prompt."""
 
 import altair as alt
 import polars as pl
@@ -10,10 +10,10 @@ from ragrelay.report.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:
-    """Draw mean utility by position of a relevant passage: a line per retriever, a panel per ordering.
+    """Plot each retriever's mean utility against the position of a relevant passage, in a panel per ordering.
 
-    Page readers choose k, the grade, and whether the context may have other relevant passages; a file shows the largest
-    k and the first grade, with any number of relevant passages.
+    On the page, readers select k, the grade, and whether the context may contain other relevant passages. A file shows
+    the largest k and the first grade, for contexts with any number of relevant passages.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]

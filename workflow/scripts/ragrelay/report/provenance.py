@@ -1,4 +1,4 @@
-"""Gather the origin of every result, and counts of left-out data, from the stages' receipts."""
+"""Collect the provenance of all results, and the counts of left-out data, from receipts and benchmarks."""
 
 import json
 import re
@@ -43,10 +43,10 @@ def gather_provenance(
     benchmarks: Benchmarks,
     root: str = str(ROOT),
 ) -> dict[str, Any]:
-    """Gather the report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
+    """Return the content of provenance.json: config, versions, commit, generators, stages and jobs.
 
-    ``benchmarks`` locates Snakemake's benchmark files, with each stage's seconds, and the requested resources.
-    ``receipts`` are generation's receipt files, by dataset, generator, retriever and shard.
+    ``fingerprints``: each generator's fingerprint. ``receipts``: the receipt files of all generation jobs.
+    ``benchmarks``: Snakemake's benchmark files and the requested resources. ``root``: a repository, for the commit.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
     generators = {}
@@ -77,10 +77,10 @@ def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
 
 
 def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the primary ``comparisons`` (dataset, scorer, primary), a hash of them, and the study's ``first_answer``.
+    """Return the distinct primary comparisons, a hash of the comparisons, and the time of the study's first answer.
 
-    ``first_answer`` is a time (UTC), or None if no receipt in ``jobs`` has it. A hash with a time stamp, such as in a
-    commit, proves that the comparisons were chosen before that time.
+    The hash lets you prove that you chose the comparisons before generating answers: publish it with a time stamp, such
+    as in a commit. The time (UTC) is None if no receipt in ``jobs`` contains it.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -88,12 +88,12 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
 
 
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Summarise each stage (rule) that has benchmark files: jobs, total seconds, longest, cpu_seconds, memory_mib.
+    """Sum up the benchmarks of each stage (rule): jobs, seconds, longest, cpu_seconds, memory_mib, and REQUESTED.
 
-    The columns REQUESTED follow. Each rule has a folder with one benchmark file per job (Snakemake's columns s, max_rss
-    in MiB, cpu_time). Memory and CPU time are null for a job that ended within about a second. Generation also has the
-    token counts from ``jobs``, its receipts; they are null if an endpoint did not count tokens. All numbers are from
-    the jobs' last run, in which cached answers cost nothing.
+    Each rule has a folder with a benchmark file per job (Snakemake's columns s, max_rss in MiB and cpu_time). Memory
+    and CPU time are null for jobs that take less than about a second. For generation, tokens are summed over the
+    receipts ``jobs``; sums are null if an endpoint doesn't count tokens. All numbers come from each job's last run, in
+    which cached answers cost nothing.
     """
     stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
     for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):
@@ -122,10 +122,10 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
 def gather_left_out(
     stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, lengths: KeyedFiles
 ) -> list[dict[str, Any]]:
-    """Gather all counts of left-out or cut data, as stage, dataset, what, count and detail.
+    """Return all counts of left-out or cut data, as records with keys stage, dataset, what, count and detail.
 
-    ``stages``: (stage, files of counts); ``receipts`` as in gather_provenance; ``lengths``: each generator's file of
-    analysis.lengths, for the number of answers cut at max_tokens.
+    ``stages``: pairs of a stage's name and its files with counts. ``receipts``: the receipts of generation, which
+    reveal mixed engines. ``lengths``: the tables of answer lengths, for the number of answers cut at max_tokens.
     """
     records = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):

@@ -1,4 +1,4 @@
-"""Build tables for the model questions that the page doesn't show elsewhere: means over each file's rows."""
+"""Build a table of means for each model question that has no other place on the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANCHOR = "questions"
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A question's table with its ``heading``, an explanatory ``sentence``, and its files' path pattern."""
+    """A model question's table of means. ``sentence`` explains the table; ``file`` is the files' path pattern."""
 
     heading: str
     sentence: str
@@ -25,9 +25,9 @@ class ShownQuestion:
 
 
 def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) -> list[ShownQuestion]:
-    """Read the tables of a study's questions that the page shows.
+    """Read the results of model questions, and build a table of means for each question.
 
-    ``declared``: heading, sentence, about, file (a pattern), and the number of its files, which are next in ``files``.
+    ``declared``: each question's heading, sentence, about, file (path pattern) and number of files. ``files``: paths.
     """
     shown, remaining = [], list(files)
     for question in declared:

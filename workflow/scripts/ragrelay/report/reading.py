@@ -1,4 +1,4 @@
-"""Read a study's analysis files and check that they have their declared columns."""
+"""Read the tables behind a study's report, and check that they contain all declared columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in (
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, object]]:
-    """Add each section's files to ``sections``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
+    """Return ``sections`` with the paths of their files, under the keys ``files``, ``retrieval`` and ``explorer``."""
     complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
@@ -50,7 +50,7 @@ def read_study(
     left_out: File,
     pooled: File | None = None,
 ) -> ReportedStudy:
-    """Read a study's sections and origin; ``sections`` as returned by with_files. Errors are those of read_section."""
+    """Read a study's sections, provenance and counts of left-out data. ``sections``: the result of `with_files`."""
     counted = read_json(left_out)
     given = ({**one, "scored": _scored(one, counted), "unanswered": counted} for one in sections)
     return ReportedStudy(
@@ -66,14 +66,13 @@ def read_study(
 
 
 def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_retriever: str | None) -> Section:
-    """Read one section's files.
+    """Read a section's result tables.
 
-    ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
-    ``references`` (names of the scorer's reference sets, if they aren't the dataset's grades), ``primary`` (the keys
-    of base.vocabulary.primary.Primary) and ``named_pair`` (of report.display.sections.Section); ``files`` by name, and
-    ``retrieval`` by retriever.
-    ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
-    Raises InputError for a file without one of its columns.
+    ``section`` has the keys dataset, generator, scorer, ``files`` (paths by table) and ``retrieval`` (paths by
+    retriever). Optional keys are ``utility`` (``relative``, the default, or ``absolute``), ``references`` (if they
+    aren't the dataset's grades), ``primary`` (fields of Primary) and ``named_pair`` (as in Section). ``grid`` has the
+    keys retrievers, orderings, k, seeds, measures and ``references`` (each dataset's grades).
+    Raises InputError if a table lacks a declared column.
     """
     columns = resolve(RESULT_TABLES[PER_RETRIEVER].columns)
     measured = [

@@ -1,6 +1,6 @@
-"""List all figures and tables, including the annexes', and the result tables behind them.
+"""Combine the figures, tables and result tables of the core and of all annexes.
 
-Jobs that only draw or write core outputs import ``report.outputs``, so they don't depend on annexes.
+Jobs that only draw or write the core's figures and tables import ``report.outputs``, to be independent of annexes.
 """
 
 from ragrelay.base.annex import annexes

@@ -1,4 +1,4 @@
-"""Draw each query's retrieval measure against its answer's utility (the paper's Figure 4)."""
+"""Plot each query's utility against a retrieval measure (the paper's Figure 4)."""
 
 import math
 
@@ -16,9 +16,9 @@ CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
 def utilities(section: Section) -> pl.DataFrame:
-    """Return every query's utility at the grades: retriever, ordering, k, references, qid, utility.
+    """Return every query's utility, with columns retriever, ordering, k, references, qid and utility.
 
-    Without a baseline, P replaces utility.
+    Without zero-shot answers, the column ``utility`` contains P.
     """
     return (
         section.drawn("per_query")
@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Return every query that has both numbers at the grades: CONTEXT, qid, measured, utility."""
+    """Return all queries with both utility and a value of the measure; columns CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)
@@ -40,9 +40,9 @@ def queries_of(section: Section) -> pl.DataFrame:
 
 
 def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute both ends (measured, utility) of each context's least-squares line of utility on the measure.
+    """Fit a least-squares line of utility on the measure for each value of CONTEXT, and return the lines' two ends.
 
-    There is no line if the measure is the same for every query.
+    There is no line if all queries have the same value of the measure.
     """
     x, y = pl.col("measured"), pl.col("utility")
     slope = pl.cov(x, y) / x.var()
@@ -65,7 +65,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def labels_of(section: Section) -> pl.DataFrame:
-    """Label each context with Pearson's r and its interval from correlation.csv, or with why there is none."""
+    """Return the text to display in each panel: Pearson's r with interval and n, or the reason why there is no r."""
     chosen = {"coefficient": "pearson", "subset": "all", "measure": section.grid.measure}
     rows = section.drawn("correlation").filter(pl.lit(section.baseline), **chosen)
     texts = [
@@ -78,10 +78,10 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw queries as points with the least-squares line and r, a panel per ordering and retriever.
+    """Plot utility against the measure with a point per query, a least-squares line and r, by ordering and retriever.
 
-    Page readers choose k and the grade; a file shows the largest k and the first grade. Above ``most_points`` points,
-    an evenly spaced sample of the queries is drawn; lines and r always use all queries.
+    On the page, readers select k and the grade; a file shows the largest k and the first grade. If there are more than
+    ``most_points`` points, a sample of the queries is drawn, but lines and r always use all queries.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
@@ -116,7 +116,7 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
 
 
 def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
-    """Return all rows, or those of every n-th query by qid, so that about ``most_points`` rows remain."""
+    """Return all rows or, if there are more than ``most_points``, the rows of an evenly spaced sample of queries."""
     if queries.height <= most_points:
         return queries
     step = math.ceil(queries.height / most_points)
@@ -126,7 +126,7 @@ def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
 def fitted_points(
     section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool, titles: tuple[str, str]
 ) -> list[alt.Chart]:
-    """Return layers for rows whose ``kind`` is query or fit (measured, utility) or label; ``titles``: the axes'."""
+    """Return layers that draw queries as points, fits as lines and labels as text. ``titles``: the axes' titles."""
     low, high = ends_of(shown["utility"])
     room = 0.16 * (high - low)  # space above the points for the line of text with r
     across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)
@@ -154,7 +154,7 @@ def fitted_points(
 
 
 def ends_of(values: pl.Series, *others: float) -> tuple[float, float]:
-    """Return the smallest and largest of ``values`` and ``others`` (default 0), with a small margin on both sides."""
+    """Return an axis range that includes ``values`` and ``others`` (default: 0), with a small margin on both sides."""
     ends = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
     low, high = min([*(others or (0.0,)), *ends]), max([*(others or (0.0,)), *ends])
     room = 0.04 * (high - low or 1.0)

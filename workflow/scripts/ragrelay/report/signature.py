@@ -1,4 +1,4 @@
-"""Sign a study's numbers with one line that names what they depend on, to paste next to a number in a paper."""
+"""Write a signature: a line to print next to a number in a paper, which identifies the data and models behind it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ DIGITS = 8
 
 
 def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
-    """Return the signature of a section's first table: ``key:value`` pairs separated by bars, as in sacreBLEU.
+    """Return the signature of a section's first table: pairs such as ``k:3``, separated by bars as in sacreBLEU.
 
-    Names are followed by hashes of the dataset's queries and judgements, the retrievers' runs and processors, the
-    generator's fingerprint, and the scorer's definition (or its scores, if they come from a file). Empty if
-    ``provenance`` lacks any of these except runs, which imported answers don't need.
+    The dataset is identified by hashes of its queries and judgements, retrievers by hashes of runs and processors, the
+    generator by its fingerprint, and the scorer by a hash of its definition (or of imported scores). The signature is
+    empty if ``provenance`` lacks the dataset's hashes, the fingerprint or the scorer.
     """
     config = provenance.get("config") or {}
     data = (provenance.get("data") or {}).get(dataset) or {}
@@ -47,7 +47,7 @@ def signature(provenance: Mapping[str, Any], dataset: str, generator: str, score
 
 
 def signatures(provenance: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the signature of every section."""
+    """Yield the signature of each section in the study."""
     grid = (provenance.get("config") or {}).get("grid") or {}
     for dataset in grid.get("datasets", []):
         for generator in grid.get("generators", []):

@@ -1,4 +1,4 @@
-"""Draw how much a query's P varies from seed to seed, against k."""
+"""Plot how much P varies between seeds, against k."""
 
 import altair as alt
 import polars as pl
@@ -9,9 +9,9 @@ from ragrelay.report.display.sections import Section
 
 
 def spread_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the median and quartiles over queries of P's standard deviation over seeds, a panel per ordering.
+    """Plot the standard deviation of a query's P over seeds, as median and quartiles over queries, against k.
 
-    Page readers choose the grade; a file shows the first.
+    On the page, readers select the grade; a file shows the first grade.
     """
     grid, grade = section.grid, section.grades[0]
     cells = section.drawn("spread").filter(pl.col("n") > 0)

@@ -1,4 +1,4 @@
-"""Declare the columns of plan.csv and of the intermediate files that no report table shows."""
+"""Declare the columns of plan.csv and of intermediate files that aren't shown in the report."""
 
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, integer, number, text
 

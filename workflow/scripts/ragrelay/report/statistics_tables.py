@@ -1,4 +1,4 @@
-"""Build the page's tables of compared correlations and of the seeds' share of P's variance."""
+"""Build the page's tables of differences between correlations and of the variance of P due to seeds."""
 
 from ragrelay.report.display.numbers import count, interval, number, p_value, share
 from ragrelay.report.display.sections import Section
@@ -17,7 +17,7 @@ from ragrelay.report.display.tables import (
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show every pair of correlations that differences.csv compares, and trends over k."""
+    """Show the comparisons between pairs of correlations, including trends over k, from differences.csv."""
     return table_of(
         section.rows("differences"), name("compared", "comparison", "retrievers"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
@@ -29,7 +29,7 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the components of P's variance in each cell; they need several seeds."""
+    """Show each cell's variance of P due to queries and due to seeds, if the grid has several seeds."""
     rows = section.rows("variance")
     return table_of(
         rows if len(section.grid.seeds) > 1 else rows.clear(), *OF_CELL, numeric("queries", "n", count),

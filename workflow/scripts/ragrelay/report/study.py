@@ -1,4 +1,4 @@
-"""Hold the report's data: a study's sections (dataset x generator x scorer), grid and provenance."""
+"""The data in a study's report: sections, grid, provenance, and the annexes' parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from ragrelay.report.questions import ShownQuestion
 
 @dataclass(frozen=True)
 class AnnexPart:
-    """A part of the page that an annex adds (base.annex.Annex)."""
+    """A part that an annex adds to the page (base.annex.Annex)."""
 
     part: Any
     """The value that ``read`` in the annex's module ``page_part`` returned."""
@@ -27,7 +27,7 @@ class AnnexPart:
 
 @dataclass(frozen=True)
 class ReportedStudy:
-    """All data that the page shows."""
+    """All data from which the page and the report's files are created."""
 
     name: str
     grid: Grid
@@ -53,13 +53,13 @@ class ReportedStudy:
 
     @property
     def missing(self) -> list[str]:
-        """Return the page's opening sentences if many answers are missing (report.missing)."""
+        """Return warnings for the top of the page if many answers are missing."""
         lengths = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
         return missing_answers(lengths.values(), self.left_out)
 
     @property
     def groups(self) -> list[list[Section]]:
-        """Return the sections, grouped by generator and scorer."""
+        """Return lists of the sections with the same generator and scorer."""
         groups: dict[tuple[str, str], list[Section]] = {}
         for section in self.sections:
             groups.setdefault((section.generator, section.scorer), []).append(section)

@@ -1,4 +1,4 @@
-"""Build the paper's Table 1: mean utility and mean P by retriever, ordering, k and reference grade, with marks."""
+"""Build the paper's Table 1: each cell's mean utility and mean P, with marks for significant differences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ UNSEEN_NOTE = "here the two were scored on different references, each without th
 
 @dataclass(frozen=True)
 class Value:
-    """A number (null if no query has a value), its marks (such as ``†‡``), and whether it is its column's best."""
+    """A mean (None if no query has a value), its marks such as ``†‡``, and whether it is the best in its column."""
 
     value: float | None
     marks: str = ""
@@ -45,7 +45,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table."""
+    """A retriever and ordering in Table 1."""
 
     retriever: str
     ordering: str
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """The table on all references or on unseen references."""
+    """Table 1, for all references or for unseen references."""
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
@@ -75,9 +75,9 @@ class Table1:
 
 
 def table1(section: Section, unseen: bool = False) -> Table1:
-    """Build Table 1 for ``section`` on all references or on ``unseen`` references.
+    """Build a section's Table 1, for all references or for unseen references.
 
-    A cell has a mark if its row in significance.csv is ``significant``; as in the paper, ‡ is at the ascending cell.
+    A mark stands for a significant test in significance.csv. As in the paper, ‡ is shown at the ascending ordering.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
     by_cell = {
@@ -118,9 +118,9 @@ def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: b
 
 
 def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
-    """Return Table 1 in long form (COLUMNS, in the table's order) on all or on ``unseen`` references.
+    """Return Table 1 as a frame with a row per value, for all references or for unseen references.
 
-    The zero-shot row has retriever ``zeroshot``, ordering ``none``, quantity ``p`` and k 0.
+    Zero-shot answers have retriever ``zeroshot``, ordering ``none``, quantity ``p`` and k = 0.
     """
     table = table1(section, unseen)
     records: list[tuple[str, str, str, str, int, float | None, str | None, bool | None]] = [

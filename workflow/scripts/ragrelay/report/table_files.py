@@ -1,4 +1,4 @@
-"""Write a report's tables as CSV, Parquet and LaTeX."""
+"""Write a report's tables to CSV, Parquet and LaTeX files."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from ragrelay.report.study import ReportedStudy
 
 
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
-    """Write left_out.csv and the files of ``outputs`` for each section and group that has the tables they need."""
+    """Write left_out.csv, and the tables in ``outputs`` for each section or for each generator and scorer."""
     for section in study.sections:
         for output in available((output for output in outputs if output.of == "section"), section.tables):
             write_table(section, output, folder, section.keys)
@@ -26,7 +26,7 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
-    """Write an output's files from ``shown``; frames get ``keys`` as their first columns if these are missing."""
+    """Write a table to its files. ``keys`` are in the file names, and are added to frames that lack these columns."""
     for ending, function in output.files.items():
         content = resolve(function)(shown) if function else shown.rows(output.needs[0])
         path = folder / file_name(output, ending, keys)

@@ -1,4 +1,4 @@
-"""Build the page's tables of utility, its correlation with the context's measures, and the tests behind the marks."""
+"""Build the page's tables of utility, of correlations between measures and utility, and of significance tests."""
 
 import polars as pl
 
@@ -53,9 +53,9 @@ COPYING = {
 
 
 def wide_correlation(section: Section) -> pl.DataFrame:
-    """Combine a cell's three coefficients from correlation.csv in one row: columns WIDE_CORRELATION.
+    """Reshape correlation.csv so that all three coefficients of a cell are in one row (columns WIDE_CORRELATION).
 
-    The reason is the first one that any coefficient has.
+    If several coefficients have a reason or remark, the row has the first.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -103,7 +103,7 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show every cell of utility.csv, for the grades and their unseen companions."""
+    """Show every cell's P, utility and measures, for all reference sets."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
         frame, *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return how often contexts held the best-matching reference, and utility on unseen references: COPYING."""
+    """Return each cell's share of answers whose best-matching reference was shown, and utility on unseen references."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

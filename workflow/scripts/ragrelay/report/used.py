@@ -1,4 +1,4 @@
-"""Sum the jobs' time, memory and GPU-hours from Snakemake's benchmarks, next to requested and planned amounts."""
+"""Sum up the time, memory and GPU-hours in Snakemake's benchmarks, for comparison with requests and the plan."""
 
 import csv
 import math
@@ -31,7 +31,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Benchmarks:
-    """The location of a study's benchmarks, and the resources that its jobs request."""
+    """The locations of a study's benchmark files and plan, and the resources that jobs request."""
 
     folder: str
     """The folder of the benchmark files, with one folder per rule."""
@@ -44,14 +44,14 @@ class Benchmarks:
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """Return a row per rule that has benchmarks. Only each job's last run counts.
+    """Return the resources used by each rule's jobs in their last run, with a row per rule.
 
-    - jobs, hours: number of jobs, and their total time
-    - gpu_hours: total time × GPUs, for rules with an engine; planned: the last plan's estimate
-    - asked_runtime, asked_mem_mb: minutes and MB that the profile requests for a job
-    - longest: minutes of the longest job
-    - memory: the largest resident memory of a job in MB; null if no job ran long enough to be measured
-    - runtime, mem_mb: minutes and MB to request, including the margins, rounded up to tens and hundreds
+    - jobs, hours: number of jobs and their total time
+    - gpu_hours: total time × GPUs, for rules with an engine; planned: GPU-hours estimated in the last plan
+    - asked_runtime, asked_mem_mb: time (minutes) and memory (MB) that the profile requests for a job
+    - longest: time of the longest job (minutes)
+    - memory: largest resident memory of a job (MB); null if no job ran long enough to be measured
+    - runtime, mem_mb: proposed requests, which include a margin and are rounded up
     """
     folder, planned = Path(benchmarks.folder), _planned(Path(benchmarks.plan))
     rows: dict[str, list[_Job]] = {}
@@ -109,9 +109,9 @@ def _hours(seconds: float) -> float:
 
 
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
-    """Return lines for the terminal: the resources that jobs used, and entries for a profile; empty if no job ran.
+    """Return lines for the terminal: a table of used resources, and proposed entries for the profile.
 
-    ``by_rule``: GPU-hours and tokens by rule (see engine_use.used_by_rule).
+    ``by_rule``: each rule's GPU-hours over all attempts (`engine_use.used_by_rule`).
     """
     hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
     of_all = [f"GPU-hours of all attempts, including failed attempts: {', '.join(hours)}"] if hours else []

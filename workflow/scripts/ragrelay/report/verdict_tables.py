@@ -1,4 +1,4 @@
-"""Build the page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
+"""Build the page's tables of verdicts on gains, relay, retriever pairs, equivalence and correlations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labell
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
-    """Compare P with P_0 in every cell, and show utility."""
+    """Show each cell's comparison of P with P₀, and utility."""
     return table_of(
         section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
@@ -54,9 +54,9 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the slopes of P per 0.1 of each measure, as measured and adjusted in one row.
+    """Show relay's slopes (P per 0.1 of a measure), with the unadjusted and the adjusted slope in one row.
 
-    If rows are dropped, those for all rankings stay. Two rankings form a single pair, so they have one row.
+    Rows for single pairs are dropped first. With only two rankings, the row for all rankings is shown as their pair.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()
@@ -71,7 +71,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
-    """Join each slope's adjusted row to its unadjusted row, as columns whose names end in ``_adjusted``."""
+    """Move adjusted slopes next to the unadjusted slopes, into columns that end in ``_adjusted``."""
     keys = [key for key in KEYS_OF_SLOPE if key in frame.columns]
     measured = frame.filter(pl.col("adjusted").not_() | pl.col("adjusted").is_null())
     others = frame.filter("adjusted").drop("adjusted", *(name for name in STUDY_PART if name not in keys), strict=False)
@@ -81,7 +81,7 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show differences in mean P: first the primary pair, then pairs with the reference retriever."""
+    """Show differences in mean P: for the primary pair first, then for pairs with the reference retriever."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
@@ -106,7 +106,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the slopes over all rankings, per 0.1 of the measure, for each labelling of the unjudged passages."""
+    """Show relay's slopes over all rankings, for each assumption about the unjudged passages' labels."""
     return table_of(
         beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
@@ -140,7 +140,7 @@ BOTH_REMARKS = textual("remark", _both_remarks)
 
 
 def clusters_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show how many clusters the queries form, and the largest cluster."""
+    """Show the number of query clusters, the effective number, and the largest cluster's size."""
     return table_of(
         section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
         numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),
@@ -149,7 +149,7 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Show the verdicts over all generators, per dataset, scorer and question; then those over all datasets."""
+    """Show the pooled verdicts over generators for each dataset, scorer and question, and over all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),
@@ -167,13 +167,13 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def slope_with_interval(row: Mapping[str, Any]) -> str:
-    """Write a slope from relay.csv with its interval, per 0.1 of the measure."""
+    """Format a row's slope and interval as the change in P per 0.1 of the measure."""
     slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
     return with_interval(slope, low, high)
 
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the repeated-measures correlations between the measures and P."""
+    """Show the correlations within queries (repeated measures) between each measure and P."""
     return table_of(
         section["within"],
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
@@ -183,7 +183,7 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
-    """Compare P with the reference retriever's P in the same cell."""
+    """Show the tests of whether each retriever's P is equivalent to the reference retriever's P."""
     return table_of(
         section.rows("equivalence"),
         *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
@@ -195,7 +195,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show how utility depends on P_0."""
+    """Show how utility correlates with P₀, and how the measures correlate with P given P₀."""
     known = {"r of P₀ and U": "r_p0_utility", "r of P, given P₀": "partial_r", "ρ of P, given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),

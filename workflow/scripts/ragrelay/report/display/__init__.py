@@ -1,1 +1,1 @@
-"""Provide what all pages and figures share: numbers as text, colours, charts, templates."""
+"""Format numbers, draw charts, choose colours and fill in templates for all pages and figures."""

@@ -17,7 +17,7 @@ FONTS = ROOT / "workflow/report/fonts"
 
 
 def draw(spec: Spec, *paths: Path) -> None:
-    """Write ``spec`` to each of ``paths`` in the format of its suffix (PNG with four pixels per point)."""
+    """Draw ``spec`` and write it to each of ``paths``; the suffix (.svg, .png or .pdf) sets the format."""
     vl_convert.register_font_directory(str(FONTS))
     svg = _sized(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), spec.get("usermeta", {}).get("points"))
     for path in paths:

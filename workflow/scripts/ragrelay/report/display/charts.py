@@ -1,8 +1,8 @@
-"""Build charts: panels, two themes, and scales that give each retriever its look.
+"""Build charts with Altair and return them as Vega-Lite specifications (dicts).
 
-A chart is an Altair chart turned into a Vega-Lite specification (a dict). The theme ``page`` draws text and axes in the
-page's text colour (``currentColor`` on a transparent background, so that light, dark and print follow the page's CSS);
-``paper`` draws them dark on white, for files.
+There are two themes. ``page`` draws text and axes in the page's text colour (``currentColor``) on a transparent
+background, so that charts follow the page's CSS in light mode, in dark mode and in print. ``paper`` draws text and axes
+dark on white, for figure files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that the
 
 
 class Choice(NamedTuple):
-    """A choice for page readers: the chart draws only rows whose ``field`` has the chosen option."""
+    """A menu below a chart: the chart draws only the rows whose ``field`` equals the option that the reader selects."""
 
     field: str
     label: str
@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 
 
 class Panels(NamedTuple):
-    """The panels' names in order, how many panels stand side by side, and the size of each."""
+    """A chart's panels: their names in order, the number of panels per row, and a panel's width and height."""
 
     names: Sequence[str]
     columns: int
@@ -52,12 +52,12 @@ def panel_name(first: str, second: str) -> str:
 
 
 def panel_column(first: str, second: str) -> pl.Expr:
-    """Compute the panel of each row from the columns ``first`` and ``second``."""
+    """Return an expression for the column ``panel``: a row's panel name, joined from two columns."""
     return pl.concat_str([pl.col(first), pl.col(second)], separator=" · ").alias("panel")
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Compute ``x``: the value of ``column`` (one of ``places``), shifted slightly left or right by retriever."""
+    """Return an expression for ``x``: ``column`` (values: ``places``) with a small horizontal shift per retriever."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
@@ -65,12 +65,12 @@ def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.
 
 
 def columns_for(retrievers: int) -> int:
-    """Return the number of panels side by side, at most 5, so that every ordering starts a new row if possible."""
+    """Return how many panels to draw per row: at most 5, and if possible a number that divides ``retrievers``."""
     return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
 
 
 def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, object]]:
-    """Return rows for a chart, with floats rounded to ``digits`` decimals to keep the page small."""
+    """Return the rows of ``frame`` as a chart's records, with floats rounded to ``digits`` decimals to save space."""
     floats = [column for column, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
 
@@ -96,7 +96,7 @@ def shape_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Shape:
 
 
 def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
-    """Return a linear axis with a tick at each k of the grid."""
+    """Return a linear x axis with a tick at each of ``ks``."""
     room = 0.06 * max(max(ks) - min(ks), 1)
     return alt.X(
         "x:Q",
@@ -115,7 +115,7 @@ def stacked_bars(
     tooltip: list[alt.Tooltip],
     theme: Theme,
 ) -> alt.Chart:
-    """Draw bars against k in the retriever's colour, stacked by column ``kind`` (sorted by ``order``)."""
+    """Draw a stacked bar at each k in the retriever's colour. Each value of column ``kind`` has a different shade."""
     pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
     bars: alt.Chart = (
         alt.Chart()
@@ -142,9 +142,10 @@ def interval_lines(
     line: str | None = None,
     legend: str = "retriever",
 ) -> list[alt.Chart]:
-    """Draw intervals (bands or bars), lines and points from the columns x, value, low, high.
+    """Draw points with intervals, joined by lines, from the columns x, value, low and high.
 
-    Each retriever has one line per value of the field ``line``. ``legend``: the title of the legend of retrievers.
+    ``band`` also shades the area between a line's interval ends. ``line``: a column whose values split a retriever's
+    line into several. ``legend``: the legend's title.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -178,10 +179,9 @@ def facetted(
     sampled: bool = False,
     points: int = 0,
 ) -> Spec:
-    """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
+    """Draw ``layers`` in each of ``panels``, with shared scales, and return the chart's specification.
 
-    ``sampled``: whether ``records`` are a sample of queries (the page says so). ``points``: a figure file's width, else
-    0.
+    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the figure's width; 0: default.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -1,4 +1,4 @@
-"""Hold findings as sentences, with remarks that qualify the findings."""
+"""Build the sentences of a page's answers, warnings and findings, and the remarks that qualify them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class Conclusion(NamedTuple):
-    """An answer at the top of a page: a sentence in bold (``strong``), the retrievers that it names, and numbers."""
+    """An answer at the top of a page: a question, a sentence in bold (``strong``), and numbers that support it."""
 
     topic: str
     question: str
@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` into pieces, each paired with the retriever that it names or an empty string."""
+        """Split ``strong`` around retriever names, as pairs of text and retriever name (or an empty string)."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -53,7 +53,7 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Sentences on one part of a study, and its limitations; ``where`` names the cell that the sentences describe."""
+    """Findings and limitations of one part of a study; ``where`` says which k, references or other cells they use."""
 
     where: str
     sentences: list[str]
@@ -61,13 +61,13 @@ class Findings:
 
 
 def would_undo(what: str) -> str:
-    """Say that one more query would overturn ``what``, a verdict (analysis.standing)."""
+    """Return a sentence that says that one more query would overturn ``what``, such as `the verdict for bm25`."""
     query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
     return f"{query} would overturn {what}."
 
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
-    """Say in which ``rows`` one more query would overturn the verdict, or Student's t alone gives another verdict."""
+    """Return a remark on verdicts that one more query would overturn or that Student's t alone would change."""
     rows = list(rows)
     fallen = [row[named_by] for row in rows if row["stands"] is False]
     undoing = [would_undo(f"the verdict for {listing(fallen)}")] if fallen else []
@@ -75,18 +75,18 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 
 def counts(row: Mapping[str, Any]) -> str:
-    """Return the counts of a row with too few queries for a verdict; empty for any other verdict."""
+    """Return how many queries a row has and needs if it has too few for a verdict; otherwise, an empty string."""
     return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
 
 
 def needed(text: str) -> str:
-    """Turn the ``, 12 needed`` that ends a table's counts into part of a sentence."""
+    """Rewrite a table's remark for use in a sentence: `, 12 needed` at its end becomes `, but 12 are needed`."""
     text = text.replace("1 of 1 queries have", "the only query has")
     return re.sub(r", (\S+) needed(?=\)?$)", r", but \1 are needed", text)
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
-    """Say why a row, called ``name``, is undecided although Student's t alone would decide it; empty otherwise."""
+    """Return a row's remark as a sentence about ``name``, unless the row has no remark or has too few queries."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
     head, _, why = row["remark"].partition(":")
@@ -96,12 +96,12 @@ def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
 
 
 def with_remark(text: str, remark: str) -> str:
-    """Append a sentence, which may be empty, to ``text``."""
+    """Append a remark, which may be empty, to ``text``."""
     return f"{text} {remark}".rstrip()
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:
-    """Return 1 if a row's interval lies above zero, -1 if below, 0 if it includes zero; None if it has no interval."""
+    """Return 1 if a row's interval is above zero, -1 if below, 0 if it includes zero, or None without an interval."""
     if row["low"] is None or row["high"] is None:
         return None
     return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0

@@ -1,4 +1,4 @@
-"""Show a judge's position and length bias on a page, as a table and sentences, for answers or for passages."""
+"""Show on a page how a judge's scores for answers or passages depend on order and length, as a table and sentences."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ LABELS = {
 
 
 class Wording(NamedTuple):
-    """Words for what a judge scores: answers or passages."""
+    """The words for a sentence about a judge that scores answers, or about a judge that scores passages."""
 
     noun: str
     an: str
@@ -32,12 +32,12 @@ OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages
 
 
 def judge_sentences(section: Section) -> list[str]:
-    """Write a sentence for each check of a scorer; none if it has no checks."""
+    """Write a sentence about each check of the section's scorer, if it is a judge whose answers were checked."""
     return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
 
 
 def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
-    """Write a sentence for each row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    """Write a sentence about each check in ``checks``. Columns: analysis.judge_checks.TABLE and adjusted p-values."""
     sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])
@@ -72,12 +72,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Show a row for each check of a scorer."""
+    """Show the checks of the section's scorer, one per row."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """Show a row for each check, with the columns ``keys`` first."""
+    """Show ``checks``, one per row; ``keys`` are the first columns."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

@@ -1,7 +1,7 @@
-"""Define the entries of the report's registry, which name the functions that draw and show without importing them.
+"""Define the types of the report's outputs: figures, tables, and the result files and page parts that belong to them.
 
-Functions and columns are named as ``module:name``. Rules read the entries when Snakemake starts, so this module
-imports no data or chart library.
+Functions and columns are named as ``module:name``. Snakemake reads all outputs when it starts, so this module imports
+no data or chart library.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ AS_WRITTEN = "as written"
 
 
 class Scope(str):
-    """The part of a study that an output shows, such as a section. Annexes define further scopes."""
+    """The part of a study that one figure or table shows, such as a section. Annexes define further scopes."""
 
     keys: tuple[str, ...]
     """The wildcards that distinguish the files of these outputs."""
@@ -72,7 +72,7 @@ class ResultTable:
 
     @property
     def file(self) -> StudyFile:
-        """The file's path pattern, with its rule and columns."""
+        """The result file, described by path pattern, rule, content and columns."""
         return StudyFile(self.path, self.rule, self.about, self.columns)
 
 
@@ -118,7 +118,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is written to files and, with ``show``, also shown on the page. Other fields are as in Figure."""
+    """A table that is written to files and, with ``show``, also shown on the page. For other fields, see Figure."""
 
     kind: ClassVar = "table"
     name: str
@@ -150,7 +150,7 @@ class Table:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The endings of the table's files, including a Parquet file for each CSV file."""
+        """The endings of the table's files. Each CSV file also has a Parquet version."""
         frames = [ending for ending in self.files if ending.endswith("csv")]
         return (*self.files, *(ending.removesuffix("csv") + "parquet" for ending in frames))
 
@@ -160,29 +160,29 @@ Output = Figure | Table
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its heading and introduction, both with placeholders such as ``{measure}``."""
+    """The heading and the introduction of a part of the page. Both may have placeholders such as ``{measure}``."""
 
     heading: str
     intro: str = ""
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of an output's file; ``keys`` must have ``output.of.keys``."""
+    """Return the name of the output's file with this ending. ``keys``: the values of the scope's wildcards."""
     return "_".join([output.name, *(keys[key] for key in output.of.keys)]) + f".{ending}"
 
 
 def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:
-    """Return the ``outputs`` whose needs are all in ``result_tables``."""
+    """Return the outputs for which ``result_tables`` contains all required tables."""
     names = set(result_tables)
     return [output for output in outputs if names.issuperset(output.needs)]
 
 
 def modules(outputs: Iterable[Output]) -> list[str]:
-    """Return the modules with the functions of ``outputs``, for a job's code digest."""
+    """Return the names of the modules that define the functions of ``outputs``, for a job's code digest."""
     return sorted({name.partition(":")[0] for output in outputs for name in output.functions})
 
 
 def resolve(name: str) -> Any:
-    """Return the object named ``module:name``. Raises ImportError or AttributeError if there is none."""
+    """Import and return the object ``module:name``. Raises ImportError or AttributeError if it doesn't exist."""
     module, _, inside = name.partition(":")
     return getattr(import_module(module), inside)

@@ -1,4 +1,4 @@
-"""Render a study's pages, each an HTML file with its styles, scripts, charts and tables under a shared header."""
+"""Render a study's pages as self-contained HTML files: styles, scripts, charts and tables, with a shared header."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ SAMPLED = "The figure shows an evenly spaced sample of the queries; statistics u
 
 @dataclass(frozen=True)
 class Page:
-    """An HTML page about a study, which opens with a question and its answers."""
+    """An HTML page about a study. It begins with a question and the answers to the question."""
 
     study: str
     """The study's name, for the page's title."""
@@ -43,7 +43,7 @@ class Page:
 
     @property
     def title(self) -> str:
-        """The page's title: the first answer without its numbers, the study's name and ragrelay."""
+        """The page's title, composed of the first answer (without numbers), the study's name and "ragrelay"."""
         return " – ".join([*(answer.strong for answer in self.answers[:1]), self.study, "ragrelay"])
 
     def parts(
@@ -56,20 +56,19 @@ class Page:
         words: Mapping[str, str] | None = None,
         of_queries: str = "",
     ) -> list[dict[str, Any]]:
-        """Draw parts of the page and add their charts to ``charts`` (see page_parts).
+        """Draw the figures and tables for some parts of the page, and store the figures in ``charts``.
 
         Args:
             shown: The data that figures and tables show.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
             anchor: The prefix of all anchors.
-            most: The limits for limited outputs, keyed by type: records (approximately) for Figure, rows for Table.
+            most: The maximum number of records (approximate, for Figure) or rows (for Table) in a limited output.
             words: Values for placeholders in headings, titles and notes.
             of_queries: A sentence added to the notes of figures whose points are queries.
 
         Returns:
-            Values for the template's macro ``parts``: anchor, heading, introduction and items for each part that has
-            any.
+            Values for the template's macro ``parts``: each part's anchor, heading, introduction and items.
         """
         return page_parts(shown, outputs, parts, anchor, self.charts, most or {}, words or {}, of_queries)
 
@@ -87,15 +86,15 @@ class Page:
 
         Args:
             name: The prefix of all anchors.
-            studies: The data for each study, with a ``title``.
+            studies: The data for each study; an object with a ``title``.
             answer: Returns a study's answer.
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: A sixth of this number of rows is divided equally among the studies' tables.
+            most_rows: Maximum number of rows on the page; a sixth of it is divided equally among the studies.
 
         Returns:
-            Values for an annex's template, for each study: anchor, where (its title), answer, sentences, parts.
+            For each study, the template's values: anchor, where (the study's title), answer, sentences and parts.
         """
         most = {Table: most_rows // 6 // len(studies)}
         return [
@@ -112,10 +111,10 @@ class Page:
     def html(self, template: Path, **shown: Any) -> str:
         """Render the page.
 
-        All data is escaped: by Jinja in text, by ``script_json`` in scripts.
+        All data is escaped, by Jinja in text and by ``script_json`` in scripts.
 
         Args:
-            template: The file of the template, which extends ``base.html.j2``.
+            template: The path of a template that extends ``base.html.j2``.
             **shown: The template's variables.
 
         Returns:
@@ -146,11 +145,11 @@ def page_parts(
     words: Mapping[str, str],
     of_queries: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the values for the macro ``parts``: anchor, heading, introduction and items of each part that has any.
+    """Draw ``outputs`` from the data ``shown``, add charts to ``charts``, and return values for the macro ``parts``.
 
-    ``outputs`` are drawn from ``shown``, and their charts added to ``charts``; outputs without a record or row are left
-    out. ``most``: the approximate number of records that a limited Figure or Table may show. ``words`` fill in titles
-    and notes; ``of_queries`` is added to the notes of figures whose points are queries.
+    Each part has an anchor, a heading, an introduction and items; parts without items, and figures and tables without
+    data, are left out. ``most``: the maximum number of a limited figure's records (approximately) or table's rows.
+    ``words``: values for placeholders. ``of_queries``: a sentence for the notes of figures whose points are queries.
     """
     filled_parts = []
     for name, part in parts.items():
@@ -187,9 +186,10 @@ def page_parts(
 
 
 def packed(spec: Spec) -> Spec:
-    """Replace data.values in ``spec`` by a mapping from names to columns, which ``unpack`` in page.js reverses.
+    """Return ``spec`` with its rows of data stored by column, to save space. ``unpack`` in page.js restores the rows.
 
-    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where places are indexes into words.
+    A column is ``{"values": [...]}`` or, if values repeat, ``{"words": [...], "places": [...]}``: unique values and the
+    index of each row's value.
     """
     rows = spec["data"]["values"]
     names = dict.fromkeys(name for row in rows for name in row)

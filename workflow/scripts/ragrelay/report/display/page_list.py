@@ -1,4 +1,4 @@
-"""List a study's pages in a script that each page's header reads, because pages are written at different times."""
+"""Write a script with links to all of a study's pages. Every page loads it, because pages are written separately."""
 
 import re
 from html import unescape
@@ -13,7 +13,7 @@ PLACES = ("report/index.html", *(place for annex in annexes() for place in annex
 
 
 def list_pages(results: Path) -> None:
-    """Write the list of the pages below ``results``, with the titles and anchors in their headers."""
+    """Collect the titles and anchors from the headers of all pages in ``results``, and write them to pages.js."""
     entries = []
     for path in [path for place in PLACES for path in sorted(results.glob(place))]:
         header = path.read_text(encoding="utf-8").partition('<nav aria-label="Pages">')[2].partition("</nav>")[0]

@@ -1,7 +1,7 @@
-"""Give each retriever one look in all figures: colour, dash and shape.
+"""Assign each retriever a colour, a dash pattern and a symbol, the same in all figures.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), which colour-blind readers can distinguish; black
-and yellow are left out, because pages have a white or black background. Dash and shape differ too, for grey prints.
+Colour-blind readers can distinguish the colours, which come from Okabe and Ito, "Color Universal Design" (2008). Black
+and yellow are left out, because pages have a white or black background. Dash patterns and symbols help in grey prints.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 @dataclass(frozen=True)
 class Look:
-    """How a retriever's line and points are drawn: hex colour, dash pattern in pixels, and Vega symbol."""
+    """The hex colour, dash pattern (in pixels) and Vega symbol with which a retriever is drawn."""
 
     colour: str
     dash: tuple[int, ...]
@@ -25,10 +25,10 @@ class Look:
 
 
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
-    """Return a look for each of ``retrievers``, which depends only on their order.
+    """Assign a look to each retriever, based only on the order of ``retrievers``.
 
-    ``rel`` is green and ``nrel`` grey; the others take the remaining colours in order and start over when these run
-    out. Dashes and shapes, which repeat with different periods, still distinguish them.
+    ``rel`` is green, ``nrel`` is grey, and the other retrievers share the remaining colours. Retrievers with the same
+    colour still differ in dash pattern or symbol.
     """
     kept = {retriever: KEPT[retriever] for retriever in retrievers if retriever in KEPT}
     free = [colour for colour in COLOURS if colour not in kept.values()]

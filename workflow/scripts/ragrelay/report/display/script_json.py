@@ -1,4 +1,4 @@
-"""Write JSON that is safe inside a script, including in HTML."""
+"""Convert data to JSON that can be embedded in a script in an HTML page."""
 
 import json
 
@@ -6,7 +6,7 @@ import json
 def script_json(value: object) -> str:
     """Return JSON without ``<``, which could end a script element, and without JavaScript's line separators.
 
-    Raises ValueError for a number that JSON doesn't have, such as NaN.
+    Raises ValueError for a number that JSON can't represent, such as NaN.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

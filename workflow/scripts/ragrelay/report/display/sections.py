@@ -1,4 +1,4 @@
-"""Hold a section of a study (dataset x generator x scorer) with the tables that the report shows."""
+"""A section's grid and result tables, from which the report is created."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 class Dose(NamedTuple):
-    """The design of a retriever's contexts: the number of relevant passages, and the kind of the others."""
+    """How many passages in a retriever's contexts are relevant by design, and which kind the other passages have."""
 
     relevant: int
     others: str
@@ -21,7 +21,7 @@ class Dose(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The names and numbers in a study's grid, in the configuration's order."""
+    """A study's retrievers, orderings, k, seeds and measures; names are in the configuration's order."""
 
     retrievers: tuple[str, ...]
     orderings: tuple[str, ...]
@@ -36,7 +36,7 @@ class Grid:
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
-        """Create a Grid from the key ``grid`` of a configuration."""
+        """Create a Grid from the value of the configuration's key ``grid``."""
         return cls(
             tuple(grid["retrievers"]),
             tuple(grid["orderings"]),
@@ -49,12 +49,12 @@ class Grid:
 
     @property
     def drawn(self) -> tuple[str, ...]:
-        """Return the orderings that figures show; permutations (many, with one k each) only if there are no others."""
+        """Return the orderings for figures. Permutations are left out unless all orderings are permutations."""
         return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
 
     @property
     def contexts(self) -> list[tuple[str, int]]:
-        """Return the grid's pairs of ordering and k; a permutation exists only for one k."""
+        """Return every combination of ordering and k in the grid; a permutation exists only for one k."""
         return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property
@@ -65,7 +65,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """One dataset x generator x scorer. Two sections are equal only if they are the same object."""
+    """A study's results for one dataset, generator and scorer. Sections are compared by identity."""
 
     dataset: str
     generator: str
@@ -97,7 +97,7 @@ class Section:
 
     @property
     def lead(self) -> dict[str, Any]:
-        """Return the primary comparison's ordering, k, references and measure, which the page's first answers use."""
+        """Return the ordering, k, references and measure of the page's first answers (the primary comparison's)."""
         if self.primary is None:
             where = (self.grid.orderings[0], max(self.grid.k), self.grades[0], self.grid.measure)
         else:
@@ -112,23 +112,23 @@ class Section:
 
     @property
     def rankings(self) -> tuple[str, ...]:
-        """Return the retrievers that don't use the judgements, so neither oracles nor doses."""
+        """Return the retrievers that don't use the judgements: all except oracles and doses."""
         kinds = self.grid.kinds
         return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
 
     @property
     def processed(self) -> tuple[str, ...]:
-        """Return the retrievers that show another retriever's passages after a processor changed them."""
+        """Return the retrievers whose passages come from another retriever and were changed by a processor."""
         return tuple(name for name in self.rankings if self.grid.kinds.get(name) in NOT_RELAYED)
 
     @property
     def baseline(self) -> bool:
-        """Return whether there are answers without context, which P_0, gain and utility need."""
+        """Return whether the section has zero-shot answers, which are needed for P₀, gain and utility."""
         return bool(self["per_query"]["p0"].count())
 
     @property
     def quantity(self) -> str:
-        """Return the quantity that figures show."""
+        """Return the quantity on the figures' y axes: utility, or P if there are no zero-shot answers."""
         return "utility" if self.baseline else "P"
 
     @property
@@ -137,24 +137,24 @@ class Section:
 
     @property
     def looks(self) -> dict[str, Look]:
-        """Return each retriever's look; the primary pair's looks differ, however many retrievers there are."""
+        """Return each retriever's look. The two retrievers of the primary comparison never share a colour."""
         pair = (self.primary.reference, self.primary.retriever) if self.primary else ()
         by_name = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
         return {name: by_name[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
-        """Return a table's rows for figures: those for the grid's retrievers, the drawn orderings and the grades."""
+        """Return the table's rows for figures: only the grid's retrievers, the drawn orderings and the grades."""
         frame = self[name]
         shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """Return a table as it is written to files: in the grid's order if its rows are cells with references."""
+        """Return the table ``name``, sorted in the grid's order if its rows are cells with references."""
         frame = self[name]
         return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
 
     def ordered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Sort the cells of ``frame`` in the order of the grid: retriever, ordering, k, references (grades, unseen)."""
+        """Sort the rows of ``frame`` by retriever, ordering, k and references, in the grid's order."""
         grid, references = self.grid, list(self.grades + self.unseen)
         keys = [
             pl.col(column).replace_strict(names, list(range(len(names))), default=len(names), return_dtype=pl.Int64)

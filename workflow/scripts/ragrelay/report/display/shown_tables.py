@@ -1,4 +1,4 @@
-"""Hold the tables that an annex shows for one unit of a study, such as a dataset and generator."""
+"""The tables from which an annex builds its page for one unit of a study, such as a dataset and generator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.columns import Columns, read_table
 
 @dataclass(frozen=True)
 class ShownTables:
-    """The tables of one unit; subclasses declare ``COLUMNS`` and what the page derives from the tables."""
+    """An annex's result tables for one unit of a study. Subclasses declare the tables' columns in ``COLUMNS``."""
 
     COLUMNS: ClassVar[Mapping[str, Columns]]
     """The columns of each result table, by its name; the first table has a file for every unit."""
@@ -36,15 +36,15 @@ class ShownTables:
         """Read one unit.
 
         Args:
-            paths: A file for each of COLUMNS.
-            keys: The wildcards of the files' paths.
-            params: Plain values from the annex's rules, for the field ``params``.
+            paths: The path of each table, by the names in ``COLUMNS``.
+            keys: The values of the wildcards in the paths.
+            params: Plain values from the annex's rules.
         """
         return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
 
     @classmethod
     def each(cls, files: Mapping[str, KeyedFiles], params: object = None) -> list[Self]:
-        """Read every unit that has ``files``, in the files' order; none for a study without these tables."""
+        """Read the tables of all units in ``files``. Return an empty list if the study has no such tables."""
         first = next(iter(cls.COLUMNS))
         units = files[first].keyed if first in files else []
         return [cls.read({name: files[name].of(keys) for name in cls.COLUMNS}, keys, params) for keys, _ in units]

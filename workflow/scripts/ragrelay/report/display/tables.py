@@ -1,4 +1,4 @@
-"""Build the pages' plain tables: text cells in columns that readers can sort and filter."""
+"""Build the plain tables on pages, which contain only text and which readers can sort and filter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table on a page."""
+    """A column in a page's table."""
 
     title: str
     numeric: bool = False
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table on a page."""
+    """A table on a page, with the text of all cells."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
@@ -40,14 +40,14 @@ class Table:
 
 
 def filled(table: Table) -> Table:
-    """Return ``table`` without empty columns."""
+    """Remove all empty columns from ``table``."""
     kept = [place for place in range(len(table.columns)) if {row[place] for row in table.rows} - {"", MISSING}]
     rows = [[row[place] for place in kept] for row in table.rows]
     return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
 
 
 def records_table(title: str, records: Sequence[Mapping[str, object]], first: Sequence[str] = ()) -> Table:
-    """Build a table from JSON-like records; columns are in order of appearance, except that ``first`` come first."""
+    """Build a table from JSON-like records. The columns in ``first`` come first; the others in order of appearance."""
     seen = list(dict.fromkeys(name for record in records for name in record))
     names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
     numeric = {
@@ -60,7 +60,7 @@ def records_table(title: str, records: Sequence[Mapping[str, object]], first: Se
 
 
 def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = None) -> pl.DataFrame:
-    """Return at most ``most`` rows of ``frame`` in its order; if there are more, drop ``later`` ones first."""
+    """Return at most ``most`` rows of ``frame``, in order. Rows for which ``later`` is true are dropped first."""
     if most is None or frame.height <= most:
         return frame
     if later is None:
@@ -70,32 +70,32 @@ def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = No
 
 
 def name(title: str, of: str = "", chosen: str = "") -> Column:
-    """Create a column of names from ``of`` (default ``title``) that readers can filter by; missing names are empty."""
+    """Create a filterable column that shows the names in the frame's column ``of`` (default: ``title``)."""
     return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
 
 
 def textual(title: str, of: str | Callable[[Row], str]) -> Column:
-    """Create a column that shows each row's value as text."""
+    """Create a text column; ``of`` is a column of the frame, or a function that returns a row's text."""
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
 
 def numeric(title: str, of: str | Callable[[Row], object], shown: Callable[..., str] = number, *digits: int) -> Column:
-    """Create a column of numbers, written by ``shown`` with ``digits`` decimals."""
+    """Create a column of numbers; ``shown`` is the function that formats a number, with ``digits`` as argument."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 
 
 def between(title: str, of: str, digits: int = 3, ends: Sequence[str] = ("low", "high")) -> Column:
-    """Create a column of numbers, each with the interval between ``ends``."""
+    """Create a column of numbers with intervals; ``ends`` names the columns that contain the intervals' ends."""
     return Column(title, True, text=lambda row: with_interval(row[of], row[ends[0]], row[ends[1]], digits))
 
 
 def depth(title: str = "k", chosen: str = "") -> Column:
-    """Create the column of k, with ``all`` for null."""
+    """Create a filterable column that shows k, or ``all`` if k is null."""
     return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
 
 
 def yes_no(title: str, of: str, filtered: bool = True) -> Column:
-    """Create a column of yes and no; null is empty."""
+    """Create a column that shows ``yes``, ``no`` or, for a null value, nothing."""
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
@@ -116,19 +116,19 @@ FROM_CACHE = numeric(
 
 
 def cell_values(row: Row) -> list[str]:
-    """Return the values of a row in the columns of OF_CELL."""
+    """Return the text of a row's retriever, ordering, k and references."""
     return [column.text(row) for column in OF_CELL]
 
 
 def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, later: pl.Expr | None = None) -> Table:
-    """Build a table with a row per row of ``frame``, at most ``most`` (see first_rows)."""
+    """Build a table from at most ``most`` rows of ``frame``. Rows for which ``later`` is true are dropped first."""
     rows = first_rows(frame, most, later)
     shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
     return Table(columns, shown, frame.height - rows.height)
 
 
 def table_as_written(frame: pl.DataFrame, most: int | None = None) -> Table:
-    """Build a table with all columns of ``frame`` except dataset, generator and scorer, which a section has once."""
+    """Build a table with all columns of ``frame`` except dataset, generator and scorer (constant in a section)."""
 
     def column(of: str, dtype: pl.DataType) -> Column:
         title = of.replace("_", " ")

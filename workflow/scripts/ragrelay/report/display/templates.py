@@ -1,4 +1,4 @@
-"""Provide the pages' templates: environment, styles, scripts, and the library that draws charts."""
+"""Load the pages' templates, styles and scripts, and the JavaScript library that draws charts."""
 
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,9 @@ FOLDER = ROOT / "workflow" / "report"
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return a Jinja environment for the templates in ``folder``, in the core and in annexes.
+    """Return a Jinja environment for templates in ``folder``, in the core and in the annexes.
 
-    It escapes text and raises an error for undefined names.
+    The environment escapes text and raises an error for undefined names.
     """
     jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, FOLDER, *template_folders()]),
@@ -38,13 +38,13 @@ def environment(folder: Path) -> jinja2.Environment:
 
 
 def inside(folder: Path, *names: str) -> Markup:
-    """Concatenate files of this project, to be included in the page verbatim."""
+    """Concatenate files from ``folder`` for inclusion in a page, without escaping any text."""
     return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
 
 
 @cache
 def bundle() -> Markup:
-    """Return Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
+    """Return a script with Vega, Vega-Lite and Vega-Embed (licence: BSD-3-Clause), as bundled in vl-convert."""
     import vl_convert  # imported here, because Snakemake's own environment may lack it
 
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")

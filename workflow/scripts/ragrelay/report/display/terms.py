@@ -1,4 +1,4 @@
-"""Explain terms where a page first uses them, with the meanings from docs/glossary.md (see tools/terms.py)."""
+"""Explain each technical term on its first use in a page. The meanings come from docs/glossary.md (tools/terms.py)."""
 
 import re
 from collections.abc import Iterable
@@ -41,18 +41,18 @@ ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the glossary's meaning of each word in EXPLAINED, as plain text."""
+    """Return the meaning of every glossary term as plain text, keyed by term."""
     return dict(read_json(MEANINGS))
 
 
 def explained() -> list[tuple[str, str]]:
-    """Return the words of EXPLAINED with their meanings, in alphabetical order."""
+    """Return the terms that pages explain, with meanings, in alphabetical order."""
     known = meanings()
     return sorted(((word, known[word]) for word in EXPLAINED), key=lambda pair: pair[0].lower())
 
 
 class Explainer:
-    """Marks the first occurrence of each term."""
+    """A Jinja filter that marks the first occurrence of each term in a page."""
 
     def __init__(self) -> None:
         self.left = dict(EXPLAINED)

@@ -1,1 +1,1 @@
-"""Write the query explorer's data: one file per query, with all its prompts, answers and scores."""
+"""Write the query explorer's data: a file per query with all passages, answers and scores."""

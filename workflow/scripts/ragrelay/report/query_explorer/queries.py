@@ -1,4 +1,4 @@
-"""Turn one query's data into a JSON value that contains every text once."""
+"""Convert a query's data to JSON in which no text occurs twice."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,18 +14,17 @@ DIGITS = 4
 
 
 def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
-    """Yield the value of each of ``queries`` (qid, query), from ``frames`` as read_frames returns them.
+    """Yield the JSON value of each query. ``queries``: columns qid and query; ``frames``: the result of `read_frames`.
 
-    ``passages``: [docno, label, text]; ``answers``: distinct texts; ``cells``, in the order of the answers' frame:
-    ``retriever``, ``ordering``, ``k``, ``context`` (indexes in passages, in prompt order), ``answers`` (by seed: [seed,
-    index in answers, finish reason, tokens, passages dropped to fit the window] and, of a thought before the answer,
-    index in thoughts, tokens, how it ended), ``scores`` (by references, parallel
-    to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
-    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]) and ``effects`` of
-    single passages (by references: [index in passages, what it is, value of P]); of a processed
-    retriever ``shown`` (indexes in shown, parallel to context) and ``emptied`` (indexes in passages); if there are any,
-    ``thoughts``, ``shown``, what processors made of passages: distinct texts, and ``blocks`` (title, ``rows``: title,
-    text, ``lists``: retriever, note, and context, answers and scores as in cells).
+    A value has the keys qid, query, ``passages`` (a list of [docno, label, text]), ``answers`` (distinct texts) and
+    ``cells``. Optional keys are ``thoughts``, ``shown`` (distinct texts of processed passages) and ``blocks``. Cells
+    refer to passages and texts by index in these lists. A cell has the keys retriever, ordering, k and
+
+    - ``context``: the passages' indexes, in prompt order; processed retrievers also have ``shown`` and ``emptied``
+    - ``answers``: [seed, index, finish reason, tokens, passages dropped], then a thought's index, tokens and ending
+    - ``scores``: for each reference set and answer, [F1, index of the best passage or null], or null
+    - ``means`` (for each reference set, [P, P0, U]) and ``measures``; if computed, ``use``: [context use, text change]
+    - ``effects`` of single passages, if computed: for each reference set, [index, label, difference in P]
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -158,6 +157,6 @@ def _rounded(value: float | None) -> float | None:
 
 
 def sample_queries(qids: Sequence[str], most: int) -> list[str]:
-    """Return ``qids`` or, if there are more than ``most``, every n-th of them."""
+    """Return all ``qids`` or, if there are more than ``most``, an evenly spaced sample."""
     step = -(-len(qids) // most)
     return list(qids[::step])

@@ -1,4 +1,4 @@
-"""Read the explorer's data for some queries."""
+"""Read the query explorer's data for a batch of queries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ File = str | Path
 
 @dataclass(frozen=True)
 class ExplorerFiles:
-    """The files of one dataset x generator x scorer; mappings are keyed by retriever."""
+    """The query explorer's input files for one dataset, generator and scorer. Mappings are keyed by retriever."""
 
     queries: File
     references: File
@@ -62,12 +62,11 @@ Frames = dict[str, pl.DataFrame]
 
 
 def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
-    """Read the rows of ``qids`` from ``files``, by name; frames have qid and, if by cell, retriever, ordering, k.
+    """Read the rows for ``qids`` from ``files``, and return a frame for each kind of data.
 
-    passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
-    processed: retriever, k, docno, text (null = emptied) of the first k passages, where a processor changed texts;
-    answers: ANSWER and THOUGHT (null where files lack it); effects: EFFECT; scores: SCORE; utility: UTILITY;
-    measures: measure, value; blocks: BLOCK.
+    All frames have the column qid, and results of cells also retriever, ordering and k. Further columns are docno,
+    label and text (passages), docnos (contexts), docno and text (processed; null if emptied), measure and value
+    (measures), or are named by ANSWER and THOUGHT, EFFECT, SCORE, UTILITY and BLOCK.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [

@@ -1,6 +1,6 @@
-"""Write the explorer's data: a script per query, which the page loads when the reader chooses the query.
+"""Write the query explorer's data to a script per query, which the page loads when the reader selects the query.
 
-A page opened from disk can't fetch JSON but can load scripts, so each file calls ``ragrelay.query``.
+Each script calls ``ragrelay.query``, because a page opened from disk can load scripts but can't fetch JSON.
 """
 
 import shutil
@@ -22,9 +22,9 @@ INDEX = "queries.json"
 
 
 def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
-    """Write a script per query to ``folder``, and ``queries.json``: total, and queries (qid, query, file, bytes).
+    """Write a script per query to ``folder``, and a list of the queries to queries.json.
 
-    If the dataset has more than MOST_QUERIES queries, an even sample is written; ``total`` counts all.
+    If the dataset has more than MOST_QUERIES queries, only an evenly spaced sample is written.
     """
     queries = pl.read_parquet(files.queries, columns=["qid", "query"])
     chosen = sample_queries(queries["qid"].to_list(), MOST_QUERIES)
