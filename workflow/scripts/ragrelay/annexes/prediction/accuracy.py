@@ -1,4 +1,4 @@
-"""Evaluate predictors further: do they tell where contexts help, how far off are their ranks, and which is best?"""
+"""Compute predictors' AUROC and rank errors, and compare their rank correlations with each other."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -73,12 +73,12 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 
 
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """Return a row per cell, target, predictor and statistic: COLUMNS without those of STUDY_PART.
+    """Compute AUROC (for gain) and sMARE (for every target) for each predictor in each cell.
 
-    AUROC (target `gain`) follows DeLong et al. (1988), with Student's t interval on the logit; p-values are Mann and
-    Whitney's. sMARE follows Faggioli et al. (Information Retrieval Journal 2022), with Student's t interval over
-    queries; the chance level is that of random ranks, (1 - 1 / n^2) / 3. Holm's correction covers all predictors of a
-    cell, target and statistic.
+    The columns are COLUMNS without STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988), with
+    Student's t interval on the logit scale and the Mann-Whitney test's p-value. sMARE is computed as in Faggioli et
+    al., Information Retrieval Journal 2022, with Student's t interval over queries; its chance level, for random ranks,
+    is (1 - 1 / n^2) / 3. Holm's correction covers all predictors with the same cell, target and statistic.
     """
     rows = []
     for cell in cells:
@@ -93,7 +93,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
-    """Return the probability that ``x`` is larger for ``positive`` queries (ties: half), with interval and p-value."""
+    """Return the AUROC with which ``x`` separates ``positive`` queries from the others, with interval and p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -110,7 +110,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
 
 
 def smare(x: Array, y: Array) -> dict[str, object]:
-    """Return the mean scaled distance between ranks by ``x`` and ``y`` (sMARE), with interval and chance level."""
+    """Return the scaled mean absolute rank error (sMARE) between ``x`` and ``y``, with interval and chance level."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
     n, errors = len(x), sare(x, y)
@@ -120,16 +120,16 @@ def smare(x: Array, y: Array) -> dict[str, object]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Return, for each query, the distance between its ranks by ``x`` and by ``y``, divided by n; ties share a rank."""
+    """Return |rank in ``x`` - rank in ``y``| / n for each of the n queries; tied queries share their mean rank."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
 
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """Return each query's rank error by cell and predictor, for P and gain: SARE_COLUMNS without STUDY_PART.
+    """Compute each query's scaled absolute rank error (sARE) for every predictor of P and of the gain.
 
-    The value is the sARE of Faggioli et al. (2022); its mean over queries is the sMARE in ``accuracies``. If sMARE is
-    undefined, there are no rows.
+    The columns are SARE_COLUMNS without STUDY_PART. The mean over queries is the sMARE in ``accuracies``. A predictor
+    whose sMARE is undefined has no rows.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
     for cell in cells:
@@ -148,11 +148,11 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Compare each predictor with its cell's best predictor and with the retrieval measure: COMPARED_COLUMNS.
+    """Compare each predictor's rho with the rho of the cell's best predictor and of the retrieval measure.
 
-    Both rhos of a difference use the same queries. The test is a jackknife over queries with Student's t; ranks are
-    computed once. The best predictor is the one with the largest rho here, so its lead is partly chance: a significant
-    difference after Holm's correction is evidence against the other predictor, but never for the best one.
+    The columns are COMPARED_COLUMNS without STUDY_PART. Differences are tested with a jackknife over queries. The best
+    predictor has the largest rho on the same queries, so its lead is partly chance. A difference that is significant
+    after Holm's correction is therefore evidence against the other predictor, but never for the best one.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)
@@ -183,7 +183,7 @@ def _rho(x: Array, y: Array) -> float | None:
 
 
 def rho_difference(x: Array, z: Array, y: Array) -> dict[str, object]:
-    """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries with all three values."""
+    """Test the difference rho(``x``, ``y``) - rho(``z``, ``y``) over the queries with a value in all three columns."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}
     reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]

@@ -1,4 +1,4 @@
-"""Find each cell's best predictor, and compare it with the best of equally many predictors on shuffled queries."""
+"""Find each cell's best predictor, and test it against the best predictor on shuffled targets."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import REASON, STUDY_PART, integer, number
 
 WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
-"""Minimum queries in a cell for a verdict."""
+"""Minimum number of queries in a cell for a verdict."""
 KNOWN_AT_LEAST = 0.8
 CONTAIN_P0 = (GAIN, UTILITY)
 # What rounding leaves of a column of length 1 that is fully explained.
@@ -51,14 +51,14 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
-    """Return the best predictor of each cell and target: COLUMNS without those of STUDY_PART.
+    """Find and test the best predictor for each cell and target.
 
-    The test compares the largest rho with the largest rho on shuffled targets (Westfall and Young 1993), which accounts
-    for choosing the best and for similar predictors. A query for which a predictor has no value gets the middle rank. A
-    verdict is positive if p < 0.05 after Holm's correction over all cells of a target and reference set with retrievers
-    in ``rankings``. Gain and utility contain P_0 with its noise over seeds, so a predictor computed from the zero-shot
-    answer correlates with them even if no context helps. For these targets, the predictor must also correlate with P
-    given P_0 (``beyond_p0``), with the same correction; otherwise the verdict is `not beyond P₀`.
+    The columns are COLUMNS without STUDY_PART. The test compares the largest rho with the largest rho on shuffled
+    targets (Westfall and Young 1993), so it accounts for choosing the best predictor and for similar predictors. If a
+    predictor has no value for a query, that query gets the middle rank. A verdict is positive if p < 0.05 after Holm's
+    correction, which covers all cells with the same target and reference set and a retriever in ``rankings``. Gain and
+    utility contain P_0 with its noise, so a predictor computed from the zero-shot answer correlates with them even if
+    no context helps. It must therefore also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -114,8 +114,8 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
-    """Return the predictor that correlates best with ``y`` (n,), with the chance level; ``ranks`` (n, predictors) are
-    centred and have unit length.
+    """Find the predictor that correlates best with ``y`` (n,), and test its rho on shuffled ranks of ``y``. Each column
+    of ``ranks`` (n, predictors) is centred and has unit length.
     """
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
@@ -134,11 +134,11 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 
 
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
-    """Return partial rho between the predictor in column ``place`` of ``ranks`` and P given P_0, with the chance level.
+    """Test whether the predictor in column ``place`` of ``ranks`` correlates with P given P_0 (partial rho).
 
-    Residuals of ranks come from a regression on P_0's rank and its square, because ranks need not be linearly related.
-    The residuals of P are shuffled, and the regression is refitted (Freedman and Lane 1983). The comparison is with the
-    best of all predictors, as in ``best``.
+    All ranks are regressed on P_0's rank and its square, because ranks need not be linearly related. The residuals of P
+    are shuffled and regressed again (Freedman and Lane 1983). Each shuffle contributes the largest partial rho of all
+    predictors, so the test accounts for choosing the best predictor.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
@@ -153,9 +153,9 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 
 
 def rest_given(p0: Array) -> Callable[[Array], Array]:
-    """Return a function from columns (n, columns) to their unit residuals, given the rank of ``p0`` and its square.
+    """Return a function that regresses columns on the rank of ``p0`` and its square, and returns unit-length residuals.
 
-    A column that is determined by P_0 has residuals of 0.
+    The residuals are 0 in a column that is determined by P_0.
     """
     of_p0 = _unit(stats.rankdata(p0))
     basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))

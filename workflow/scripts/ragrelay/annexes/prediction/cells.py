@@ -1,4 +1,4 @@
-"""Gather the data for evaluating predictions: predictors and targets for the same queries, by cell."""
+"""Collect each cell's predictors and targets, aligned by query."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ KEYS = [*CELL_COLUMNS, "target"]
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """The predictors and targets in a cell: ``names`` has retriever, ordering, k and references; ``qids`` is (n,).
+    """A cell's predictors and targets: arrays (n,) keyed by name, with NaN if a query has no value.
 
-    ``predictors`` and ``targets`` are keyed by name, (n,) each, with NaN if a query has no value.
+    ``names``: the cell's retriever, ordering, k and references; ``qids``: the n queries' ids.
     """
 
     names: Mapping[str, str | int]
@@ -40,7 +40,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield each target's and predictor's names, and the values of both for the queries that have both."""
+        """Yield target name, predictor name, and both columns of values without the queries that lack either value."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -48,10 +48,10 @@ class PredictedCell:
 
 
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
-    """Return predictors keyed by name, with signs reversed if smaller values predict a larger ``target``.
+    """Return the predictors, with the sign reversed if smaller values predict a larger ``target``.
 
-    The more certain a generator is without a context, the less a context can add: for gain and utility, predictors from
-    zero-shot answers are reversed.
+    The more certain a generator is without a context, the less a context can add. For gain and utility, the sign of
+    predictors computed from zero-shot answers is therefore flipped.
     """
     turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):
@@ -60,14 +60,14 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Return each predictor's stage, sorted by stage; ``names`` are additional predictors, named after scorers."""
+    """Map each predictor to its stage, sorted by stage. ``names`` adds the predictors that are named after scorers."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
-    """Return the ordering whose cells are evaluated: descending if the study has it, otherwise its first.
+    """Return the ordering to evaluate: descending if the study has it, otherwise the first in ``orderings``.
 
-    Raises InputError if there is no ordering, because all answers with passages are missing.
+    Raises InputError if ``orderings`` is empty, because no answer with passages has a score.
     """
     if not orderings:
         raise InputError("answers with passages", "none with a score", "at least one")
@@ -77,9 +77,9 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield the cells of the evaluated ordering, by retriever, k and reference set; unseen sets are left out.
+    """Yield a cell for each retriever, k and reference set (except unseen sets), in the evaluated ordering.
 
-    ``predictions`` and ``retrieval`` are tables keyed by retriever; ``utility`` is the utility table.
+    ``predictions`` and ``retrieval``: tables keyed by retriever; ``utility``: the utility table.
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
     ordering = evaluated_ordering(seen.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())

@@ -1,4 +1,4 @@
-"""Check the configuration's section ``prediction``."""
+"""Check the section ``prediction`` in the configuration."""
 
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.annexes.prediction.model_scores import read_quality
@@ -21,13 +21,13 @@ def rerankers(prediction: PredictionSettings) -> list[str]:
 
 
 def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
-    """Return the file with a quality value for each of ``dataset``'s passages, or None if there is none."""
+    """Return the path of ``dataset``'s file with passage quality values, or None if there is none."""
     path = prediction.passage_quality
     return path and file_of(path, dataset)
 
 
 def check_prediction(study: CheckedStudy) -> None:
-    """Raise InputError for a name that no predictor can use, and for an unreadable file."""
+    """Raise InputError if a key names a retriever, judge or scorer that predictors can't use, or a file is invalid."""
     settings, grid = PredictionSettings.model_validate(study.config["prediction"]), study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]

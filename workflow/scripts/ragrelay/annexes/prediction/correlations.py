@@ -1,4 +1,4 @@
-"""Correlate predictors with targets over queries, over queries given P_0, and over the contexts of each query."""
+"""Correlate predictors with targets over queries, with P given P_0, and over each query's contexts."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,10 +33,10 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 
 
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
-    """Return a row per cell, target, predictor and coefficient: COLUMNS without those of STUDY_PART.
+    """Correlate each predictor with each target in every cell.
 
-    Value, interval and tests are those of analysis.correlation. P-values are also given with Holm's correction over all
-    predictors of a cell, target and coefficient.
+    The columns are COLUMNS without STUDY_PART. Coefficients, intervals and tests come from analysis.correlation. Holm's
+    correction covers all predictors with the same cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
     for cell in cells:
@@ -55,13 +55,13 @@ def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed:
 
 
 def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return predictions in the format of retrieval measures: columns qid, measure, k, value."""
+    """Return the predictions for ``ordering`` in the format of retrieval measures: columns qid, measure, k, value."""
     of_ordering = predictions.filter(pl.col("ordering").is_null() | (pl.col("ordering") == ordering))
     return of_ordering.select("qid", pl.col("predictor").alias("measure"), "k", "value")
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return partial correlations of predictors with P given P_0, by cell: GIVEN_P0 without those of STUDY_PART."""
+    """Return partial correlations between predictors and P given P_0, by cell (columns GIVEN_P0 without STUDY_PART)."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))
@@ -73,10 +73,10 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
 def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlate predictors with P over the contexts of each query: WITHIN without the columns of STUDY_PART.
+    """Correlate predictors with P over each query's contexts (columns WITHIN without STUDY_PART).
 
-    Only predictors that depend on the retriever are included, not those computed before retrieval or from zero-shot
-    answers.
+    Only predictors that depend on the retriever are included. Predictors computed before retrieval or from zero-shot
+    answers are left out.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(

@@ -66,10 +66,10 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 
 
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return the curves of selective retrieval: CURVE_COLUMNS without the columns of STUDY_PART.
+    """Compute selective-retrieval curves: mean P against the share of queries that use their context.
 
-    Intervals for mean P use Student's t and Hall's test (analysis.mean_tests). Chance is the straight line between
-    never and always using the context. Queries with equal predictions are sorted by id.
+    The columns are CURVE_COLUMNS without STUDY_PART. Intervals for mean P combine Student's t and Hall's test. Chance
+    is the line from never to always using the context. Queries with equal predictions are sorted by id.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
@@ -106,11 +106,11 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 
 
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return the regret of each policy against the oracle, and of prediction against the best fixed option.
+    """Compute each policy's regret against the oracle, and compare the predicted choice with the best fixed option.
 
-    The columns are POLICIES_COLUMNS without STUDY_PART. Predictions come from ridge regressions of P (or, for the
-    choice between context and no context, of the gain) on the predictors available before generation, fitted on other
-    folds of the queries. The fixed option is the one that is best on the same queries, so the comparison favours it.
+    The columns are POLICIES_COLUMNS without STUDY_PART. Ridge regressions on the predictors available before generation
+    predict each option's P, or the gain if the choice is between context and no context. Each query's prediction comes
+    from a regression fitted on other folds. The best fixed option is chosen on the evaluated queries, which favours it.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

@@ -1,4 +1,4 @@
-"""Combine predictors by regression, and evaluate the regressions by nested cross-validation over queries."""
+"""Combine predictors in regressions, and evaluate the regressions by nested cross-validation over queries."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from ragrelay.base.vocabulary.columns import INTERVAL, REASON, STUDY_PART, integ
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
-"""Minimum queries in a cell for nested folds."""
+"""Minimum number of queries in a cell for nested cross-validation."""
 PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
 TAIL = ALPHA / 2
 # Correlations are bounded, because larger ones have an infinite Fisher's z, except for rounding.
@@ -68,24 +68,24 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model, which is called with rows of predictors and returns predictions."""
+    """A fitted model; ``predict`` maps rows of predictors to predictions."""
 
     predict: Callable[[Array], Array]
 
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed; if in COLUMNWISE, targets (n, m)."""
+"""Fits predictors (n, predictors; NaN: missing) to a target (n,) with a seed; in COLUMNWISE, also to targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
-    """Assign n queries to folds, and return a mask (n,) for each fold."""
+    """Assign ``n`` queries to ``count`` random folds, and return a mask (n,) for each fold."""
     order = np.random.default_rng([seed, n]).permutation(n) % count
     return [order == fold for fold in range(count)]
 
 
 def best_single(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a line on the predictor with the largest |rho| over the training queries."""
+    """Fit a linear regression on the single predictor with the largest |rho| over the training queries."""
     filled = _filled(x, x)
     if y.ndim == 2:
         return _best_singles(filled, x, y)
@@ -108,7 +108,7 @@ def _best_singles(filled: Array, x: Array, y: Array) -> Fitted:
 
 
 def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = lambda x: x) -> Fitted:
-    """Fit a ridge regression on standardised predictors, with the penalty chosen by leave-one-out cross-validation."""
+    """Fit a ridge regression on standardised predictors; leave-one-out cross-validation chooses the penalty."""
     from sklearn.linear_model import RidgeCV
 
     scaled = _Scaled(transform(x))
@@ -117,12 +117,12 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a ridge regression on sign(x) ln(1 + |x|), which equals the paper's ln(1 + x) if x is not negative."""
+    """Fit a ridge regression on sign(x) ln(1 + |x|) of each predictor x; if x >= 0, that is the paper's ln(1 + x)."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
 def boosting(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit gradient boosting of shallow trees; cross-validation on the training queries chooses how many trees."""
+    """Fit gradient-boosted shallow trees; cross-validation on the training queries chooses the number of trees."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from threadpoolctl import threadpool_limits
 
@@ -144,11 +144,11 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
 
 MODELS: Mapping[str, Model] = {SINGLE: best_single, RIDGE: ridge, LOG: ridge_of_logs, BOOSTING: boosting}
 COLUMNWISE = (SINGLE, RIDGE, LOG)
-"""Names of models that can fit many targets at once, which a thousand permutations require."""
+"""Names of models that can fit many targets at once, as permutation tests require."""
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Predict each query with a model fitted on the other folds; the result has the shape of ``y``."""
+    """Predict each query's target with a model fitted on the other folds. The result has the shape of ``y``."""
     predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
@@ -156,20 +156,20 @@ def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a model that predicts the training queries' mean target."""
+    """Return a model that always predicts the training queries' mean target."""
     return Fitted(lambda rows: np.broadcast_to(y.mean(axis=0), (len(rows), *y.shape[1:])))
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Return out_of_fold's predictions, each minus the mean target of the training queries behind that prediction.
+    """Return out-of-fold predictions, centred by subtracting the mean target of each prediction's training queries.
 
-    This mean is lower if tested queries' targets are higher; without this step, pure noise would have a rho below 0.
+    Without this step, pure noise would have a rho below 0, because that mean is lower if held-out targets are higher.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return the predictors that are ``known`` before or after generation: their names and values (n, predictors)."""
+    """Return the names and values (n, predictors) of predictors available before (PRE) or after (POST) generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -182,10 +182,10 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 
 
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Return a row per cell, target (`p`, `gain`), model and stage: COLUMNS without those of STUDY_PART.
+    """Evaluate every model in each cell, for targets P and gain, with predictors available before or after generation.
 
-    P-value and interval come from ``judged``; statistics given P_0 come from ``beyond``. Gradient boosting has none of
-    these, because fitting it takes too long.
+    The columns are COLUMNS without STUDY_PART. ``judged`` computes p-value and interval, and ``beyond`` the statistics
+    given P_0. Gradient boosting gets none of these, because its permutation tests would take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -215,14 +215,14 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
-    """Return rho between out-of-fold predictions and the target with interval and p-value, and R squared; or a reason.
+    """Return rho and R squared of the out-of-fold predictions, with rho's interval and p-value, or a reason.
 
     Predictions for two queries share training queries, so rho varies more than for independent pairs. The target is
     therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
-    p-value is twice the smaller share of rhos (including the observed one) on one side of the observed one. It is exact
-    if the predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5% quantiles
-    of these rhos (Hall's) or the jackknife over queries, whichever is wider at either end, so that it excludes 0 only
-    if p < 0.05. With 0 permutations there is neither an interval nor a p-value.
+    p-value is twice the share of rhos (the observed rho included) at or beyond the observed rho, on the side where
+    fewer lie. It is exact if the predictors are uninformative. At either end, the interval is the wider of two
+    intervals on Fisher's z: Hall's, from the 2.5% and 97.5% quantiles of the permuted rhos, and the jackknife's. It
+    therefore excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -254,7 +254,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
 
 def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
-    """Return rho for each permutation of the target, (permutations,); the model must fit targets (n, m)."""
+    """Return the out-of-fold rho for each permutation of the target; ``model`` must accept targets of shape (n, m)."""
 
     def rhos(targets: Array) -> Array:
         predicted = centred_out_of_fold(model, x, targets, seed)
@@ -265,14 +265,14 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 
 
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
-    """Test whether out-of-fold predictions of the gain, ``p`` - ``p0`` (n,), correlate with ``p`` given ``p0``.
+    """Test whether out-of-fold predictions of the gain (``p`` - ``p0``) correlate with ``p`` given ``p0``.
 
-    The gain contains P_0 with its noise: predictions of that noise correlate with the gain even if contexts add
-    nothing. given_p0 is the partial rho between predictions and P, as in best.beyond_p0. The residuals of P on P_0 and
-    its square are permuted ``permutations`` times, and the resulting gains are predicted anew (Freedman and Lane 1983);
-    p_given_p0 is the share of partial rhos, including the observed one, at least as large as that one. But if P_0 is a
-    noisy sign of how easy a query is, predictors of ease say more about P than P_0 does, and help to predict the noise
-    in P_0. Such predictions of the gain don't rise with P itself, which rho_with_p and p_with_p (Student's t) test.
+    The gain contains P_0 with its noise, so predictions of that noise correlate with the gain even if contexts add
+    nothing. given_p0 is the partial rho between predictions and P. The residuals of P on P_0 and its square are
+    permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983). p_given_p0 is
+    the share of partial rhos, including the observed rho, that are at least as large as the observed rho. But if P_0 is
+    a noisy sign of a query's ease, predictors of ease correlate with P given P_0, and also predict the noise in P_0.
+    Such predictions don't rise with P, so rho_with_p and p_with_p (Student's t) test whether they do.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -1,4 +1,4 @@
-"""Compute all tables on the quality of predictions for a dataset, generator and scorer."""
+"""Compute all tables that evaluate predictions for a dataset, generator and scorer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Return the result tables and the table ``sare``, keyed by name, without the columns of STUDY_PART.
+    """Return the result tables and the table ``sare``, keyed by name, without the columns in STUDY_PART.
 
     ``predictions`` and ``retrieval``: files keyed by retriever; ``kinds``: each retriever's kind; ``rankings``: the
     retrievers that don't use the judgements; ``measure``: the retrieval measure, which is also a target.

@@ -13,9 +13,9 @@ from ragrelay.report.display.palette import Look, looks
 
 
 def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
-    """Plot mean P against the share of queries whose context is used: chance, oracle, regression, best predictor.
+    """Plot mean P against the share of queries that use their context: chance, oracle, regression and best predictor.
 
-    Each retriever that ranks passages has a panel, at the largest k. Readers of the page choose the reference set.
+    The figure has a panel for each retriever that ranks passages, at the largest k. Readers choose the reference set.
     """
     best = study["prediction_best"].filter(target="gain", k=study.k).select("retriever", "references", "predictor")
     curve = study["prediction_curve"].filter(pl.col("k") == study.k, pl.col("retriever").is_in(list(study.rankings)))

@@ -1,4 +1,4 @@
-"""Register the prediction files that belong to no question and no report table."""
+"""Register the files that prediction jobs write, apart from the report's tables."""
 
 from ragrelay.annexes.prediction.questions.score_contexts import ScoreContexts
 from ragrelay.base.vocabulary.study_file import StudyFile

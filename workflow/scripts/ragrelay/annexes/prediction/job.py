@@ -1,4 +1,4 @@
-"""Compute the predictions for a retriever and generator."""
+"""Compute all predictions for a retriever and generator."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,10 +41,10 @@ def predict_utility(
 ) -> pl.DataFrame:
     """Compute every predictor for a retriever's queries and contexts, and return the table of predictions.
 
-    ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and the files of
-    model_scores; ``consistency``: files keyed by scorer; ``answers``: files of the retriever's answers and of zero-shot
-    answers; ``contexts``: every ordering and k; ``dense``: definition and index of the retriever whose vectors are
-    used, or None; ``shown``: files with the contexts of imported answers.
+    ``files``: paths of queries, run, contexts and terms; optionally, uses (context use) and the files that model_scores
+    reads. ``consistency``: files keyed by scorer; ``answers``: files with the retriever's answers and with zero-shot
+    answers; ``contexts``: every ordering and k; ``dense``: definition and index of the retriever that provides dense
+    vectors, or None; ``shown``: files with the contexts of imported answers.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])

@@ -1,4 +1,4 @@
-"""Read the scores that models gave to contexts from other jobs' tables."""
+"""Read models' scores for contexts from the tables that other jobs wrote."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ score, a judge's label, and the quality from a file."""
 OF_PASSAGES = (JUDGE, QUALITY)
 """Passage scores that don't depend on the text that the prompt shows for a passage."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""The names of two counts: passages that a quality file should cover, and passages without a quality value."""
+"""Names of two counts: passages that need a quality value, and passages for which the file has none."""
 Scores = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Models' scores, each keyed by qid.
+    """Models' scores for passages, contexts and answers, keyed by qid.
 
-    Within a query, ``passages``: scores of a context's passages, keyed by the score's name, best passage first;
-    ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the consistency of answers over seeds, keyed
+    Each query has three mappings. ``passages``: passage scores keyed by the score's name, best passage first;
+    ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the answers' consistency over seeds, keyed
     by scorer, then by ordering and k.
     """
 
@@ -37,10 +37,10 @@ class ModelScores:
 def model_scores(
     contexts: pl.DataFrame, files: Mapping[str, str | Path], consistency: Mapping[str, str | Path]
 ) -> ModelScores:
-    """Return the scores of ``contexts`` (qid, rank, docno) from ``files``, which must exist.
+    """Read all models' scores for ``contexts`` (qid, rank, docno).
 
-    ``files`` has any of the keys likelihoods, reranker, cross_encoder, judge and quality; ``consistency`` maps scorers
-    to files.
+    ``files``: paths for any of the keys likelihoods, reranker, cross_encoder, judge and quality; ``consistency``: paths
+    keyed by scorer.
     """
     by_name = {}
     wholes: dict[str, dict[int, float]] = {}
@@ -73,11 +73,11 @@ def model_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, object]]:
-    """Return the count (what, count, of) of passages without a quality in the file ``path``.
+    """Count the passages in contexts that have no quality value in the file ``path`` (keys what, count, of).
 
-    ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank
-    belongs to an imported answer's context. Raises the errors of read_quality, and InputError if the file has none of
-    these passages.
+    ``contexts``: files with contexts' passages (rank, docno); only ranks up to ``k`` are used, and passages without a
+    rank, which come from imported answers. Raises the errors of read_quality, and InputError if the file has a quality
+    value for none of the passages.
     """
     quality = read_quality(path)
     needed = pl.concat(
@@ -91,7 +91,7 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
 
 
 def read_quality(path: Path) -> pl.DataFrame:
-    """Read docno and quality from a Parquet file; quality is null for a passage without one.
+    """Read the columns docno and quality from a Parquet file; a passage's quality may be null.
 
     Raises InputError if it isn't a Parquet file or has no rows, if a docno is null or duplicated, or if a quality isn't
     a finite number.

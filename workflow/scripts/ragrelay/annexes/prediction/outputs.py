@@ -1,4 +1,4 @@
-"""Register the tables and the figure on predictions, for each dataset, generator and scorer."""
+"""Register the tables and the figure on the prediction page."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
@@ -95,5 +95,5 @@ OUTPUTS: tuple[Output, ...] = (
 
 
 def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:
-    """Return OUTPUTS, without the table that needs two datasets if there is only one."""
+    """Return OUTPUTS, without the transfer table unless there are several datasets."""
     return tuple(output for output in OUTPUTS if several_datasets or output.name != "prediction_transfer")

@@ -23,9 +23,9 @@ def report_predictions(
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
 ) -> None:
-    """Write the prediction page of the study ``name``; its styles and scripts are in the folder of ``template``.
+    """Write the prediction page for the study ``name``. Styles and scripts come from the folder of ``template``.
 
-    ``notices``: facts about the generators that readers must know.
+    ``notices``: facts about the generators that readers need to know.
     """
     question = "Can utility be predicted without judgements?"
     retrievers = looks(list(dict.fromkeys(ranking for study in studies for ranking in study.rankings)))

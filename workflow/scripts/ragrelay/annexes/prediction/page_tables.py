@@ -1,4 +1,4 @@
-"""Build the page's prediction tables."""
+"""Build the prediction page's tables."""
 
 import polars as pl
 
@@ -21,7 +21,7 @@ SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", c
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """Show each cell's best predictor next to the chance level."""
+    """Build the table with each cell's best predictor and the chance level."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
         numeric("best ρ by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
@@ -31,7 +31,7 @@ def best_table(study: PredictedStudy) -> Table:
 
 
 def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Table:
-    """Show rho, rho given P_0, AUROC and sMARE for each predictor of P and gain in every cell; largest |rho| first."""
+    """Build the table of all predictors of P and gain: rho, rho given P_0, AUROC and sMARE; the largest |rho| first."""
     keys = [*KEYS, "predictor"]
     shown = study["prediction_correlation"].filter(pl.col("target").is_in([P, GAIN]), coefficient="spearman")
     given_p0 = study["prediction_given_p0"].select(
@@ -52,7 +52,7 @@ def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Tabl
 
 
 def ensemble_table(study: PredictedStudy) -> Table:
-    """Show the regressions evaluated by nested cross-validation."""
+    """Build the table of regressions evaluated by nested cross-validation."""
     return table_of(
         study["prediction_ensembles"], *OF_MODEL, numeric("ρ with P given P₀", "given_p0", number, 2),
         numeric("p given P₀", "p_given_p0", p_value), textual("verdict", "verdict"),
@@ -61,7 +61,7 @@ def ensemble_table(study: PredictedStudy) -> Table:
 
 
 def transfer_table(study: PredictedStudy) -> Table:
-    """Show the regressions trained on another dataset."""
+    """Build the table of regressions trained on another dataset."""
     trained = numeric("queries trained on", "n_trained", count)
     return table_of(
         study["prediction_transfer"], name("trained on", "trained_on"), *OF_MODEL, SIZES[0], trained, *SIZES[1:]
@@ -69,7 +69,7 @@ def transfer_table(study: PredictedStudy) -> Table:
 
 
 def policy_table(study: PredictedStudy) -> Table:
-    """Show each policy's regret against the oracle."""
+    """Build the table with each policy's regret against the oracle."""
     return table_of(
         study["prediction_policies"], name("choice"),
         Column("retriever", False, True, text=lambda row: row["retriever"] or "chosen"),

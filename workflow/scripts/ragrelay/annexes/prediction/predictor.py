@@ -1,4 +1,4 @@
-"""Define the base class for predictors: one number per query, or per query and context, computed without judgements."""
+"""Define the base class for predictors, which compute a number for a query or context without judgements."""
 
 import functools
 import importlib
@@ -21,9 +21,9 @@ PACKAGE = "ragrelay.annexes.prediction.predictors"
 
 
 class Predictor(ABC):
-    """Base class for predictors, which compute one number per query.
+    """Base class for predictors, which compute one number per query, or per query and context.
 
-    A subclass's docstring gives its formula in the first paragraph and its source in the second.
+    In a subclass's docstring, the first paragraph gives the formula, and the second gives the source.
     """
 
     name: str
@@ -50,31 +50,31 @@ class Predictor(ABC):
             The value.
 
         Raises:
-            UndefinedError: The query has no value.
+            UndefinedError: The predictor is undefined for this query.
         """
 
     @classmethod
     def instances(cls, named: Mapping[str, object]) -> Iterator["Predictor"]:
-        """Create the predictors that this class provides in a study.
+        """Create this class's predictors for a study.
 
         Args:
-            named: Names from the study, such as scorers, that become part of predictors' names.
+            named: Lists of names in the study, such as its scorers, after which some predictors are named.
 
         Returns:
-            One predictor, unless the class uses ``named``.
+            The predictors; by default, a single instance of the class.
         """
         yield cls()
 
 
 def predictor_modules() -> list[str]:
-    """Return the modules of predictors: ragrelay's in alphabetical order, then those of other packages."""
+    """Return the names of all modules with predictors: ragrelay's in alphabetical order, then other packages'."""
     own = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__))
     return [*(f"{PACKAGE}.{name}" for name in own), *sorted(extensions("Predictor").values())]
 
 
 @functools.cache
 def classes() -> tuple[type[Predictor], ...]:
-    """Return all predictors, ordered by stage and then by module."""
+    """Return all predictor classes, ordered by stage and then by module."""
     kinds: list[type[Predictor]] = []
     for module in predictor_modules():
         of_module = classes_of(import_extension(module), Predictor)  # type: ignore[type-abstract]
@@ -83,12 +83,12 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Return the study's predictors; ``named``: see Predictor.instances."""
+    """Create all predictors for a study. ``named``: lists of names, such as scorers, after which some are named."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
-    """Return the predictor's value for ``subject``, or the reason why there is none."""
+    """Return the predictor's value for ``subject`` and None, or None and the reason why there is no value."""
     try:
         value = float(predictor.value(subject))
     except UndefinedError as undefined:

@@ -1,4 +1,4 @@
-"""Provide the rules for prediction with data: the predictors' inputs, and the retrievers that provide dense vectors."""
+"""Provide study data for the prediction rules: predictors' inputs, and the retriever that provides dense vectors."""
 
 import functools
 import itertools
@@ -20,13 +20,13 @@ from ragrelay.execution.study.wildcards import OfJob, Wildcards
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """The tables that evaluate predictions, keyed by name."""
 PREDICTOR_MODULES = predictor_modules()
-"""All modules of predictors, which count as the code of every job that computes predictors."""
+"""All modules with predictors; a change in any of them reruns every job that computes predictors."""
 
 
 class Prediction:
-    """A study's data for the rules about prediction (config key `prediction`).
+    """Study data for the prediction rules (config key `prediction`).
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods that take only ``wildcards`` can be used as a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules) -> None:
@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return a function of wildcards that returns the files of ``patterns`` for all datasets."""
+        """Return an input function that lists the files of ``patterns`` for every dataset."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -45,34 +45,34 @@ class Prediction:
         ]
 
     def vector_source(self, retriever: str) -> str | None:
-        """Return the retriever whose dense vectors ``retriever`` uses: itself, the grid's first dense one, or None."""
+        """Return ``retriever`` if it is dense, otherwise the grid's first dense retriever, or None if there is none."""
         names: list[str] = self.study.grid.retrievers
         dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
         return retriever if retriever in dense else next(iter(dense), None)
 
     def vector_definition(self, wildcards: Wildcards) -> dict[str, object] | None:
-        """Return the definition of the retriever whose dense vectors a job uses, or None."""
+        """Return the definition of the retriever that provides a job's dense vectors, or None if there is none."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
 
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipt of the index with the dense vectors that a job uses; empty if no vectors are used."""
+        """Return the receipt of the index with a job's dense vectors, or an empty list if the job uses none."""
         source = self.vector_source(wildcards.retriever)
         index = self.study.retrieval.kind(source).index_definition() if source else None
         return [self.study.retrieval.index_receipt(wildcards.dataset, index)] if index else []
 
     def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts for the downloads of the retriever whose dense vectors a job uses."""
+        """Return the download receipts of the retriever that provides a job's dense vectors."""
         source = self.vector_source(wildcards.retriever)
         return self.study.downloads.receipts("retrievers", source) if source else []
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the contexts of imported answers; empty for other answers, whose contexts are the first k passages."""
+        """Return the files with the contexts of imported answers, or an empty list if the generator isn't imported."""
         imported = wildcards.generator in self.study.generation.imported
         return study_files.imported_contexts.each(self.study.contexts if imported else [])
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the judge's labels for a job's generator; empty if no predictor uses a judge."""
+        """Return the file with the judge's labels for a job, or an empty list if no predictor uses a judge."""
         judge = self.asked_for.judge
         if judge is None:
             return []
@@ -80,18 +80,18 @@ class Prediction:
         return [label_files.labels_by_judge.at(**names)]
 
     def quality_file_of(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the file with quality values for a dataset's passages; empty if none is configured."""
+        """Return the file with quality values for the dataset's passages, or an empty list if none is configured."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the files with the passages of all retrievers' contexts and of imported answers' contexts."""
+        """Return the files that list the passages in all retrievers' contexts and in imported answers' contexts."""
         own = [study_files.imported_passages.at(generator=name) for name in self.study.generation.imported]
         made = [study_files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
     def given(self) -> dict[str, object]:
-        """Optional inputs of predictors; empty if the study has no such inputs."""
+        """The predictors' optional inputs, keyed by name; an input that the study doesn't have is an empty list."""
         likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
         chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
         return {
@@ -106,7 +106,7 @@ class Prediction:
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """The params of every job that computes predictors."""
+        """The params for every job that computes predictors."""
         return {
             "patterns": {
                 "answers": study_files.answers,
@@ -119,6 +119,6 @@ class Prediction:
         }
 
     def results(self, reported: Reported) -> list[str]:
-        """Return the page of predictions with its figures and tables."""
+        """Return the paths of the prediction page, its figures and its tables."""
         figures = reported.paths(reported.outputs("prediction", "figure"), self.study.sections)
         return [files.predict_report, *figures, *itertools.chain(*self.tables.values())]

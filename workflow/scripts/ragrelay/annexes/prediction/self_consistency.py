@@ -1,4 +1,4 @@
-"""Compute answers' self-consistency: how similar the answers of several seeds are according to a scorer."""
+"""Compute self-consistency: how similar a scorer finds the answers that different seeds give to the same prompt."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -26,7 +26,7 @@ AT_ONCE = 2_000
 
 
 def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threads: int) -> pl.DataFrame:
-    """Score each pair of seeds' answers with the scorer in ``definition``: columns SCHEMA.
+    """Return each prompt's mean score over all pairs of answers, using the scorer in ``definition`` (columns SCHEMA).
 
     Prompts with answers from fewer than two seeds are left out.
     """

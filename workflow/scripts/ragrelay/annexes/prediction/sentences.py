@@ -1,4 +1,4 @@
-"""State how good a section's predictions are, with the chance level next to each number."""
+"""Write the page's sentences on prediction quality, with the chance level next to each number."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
-    """Conclude, for gain and P over all sections, in how many cells predictors are useful; name the strongest."""
+    """Conclude in how many cells a predictor of gain or P is worth using, and name the strongest predictor."""
     return [_answer(studies, target) for target in TARGETS]
 
 
@@ -47,7 +47,7 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 
 def prediction_sentences(study: PredictedStudy) -> Findings:
-    """State a section's findings for its first reference set, on retrievers that rank passages without judgements."""
+    """Write a section's findings for its first reference set and the retrievers that rank without judgements."""
     lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [

@@ -1,4 +1,4 @@
-"""Hold the predictions for a dataset, generator and scorer, for reports."""
+"""Read a section's prediction tables for the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PredictedStudy(ShownTables):
-    """The predictions of a section; ``params`` are the retrievers that don't choose passages by their judgements."""
+    """A section's prediction tables; ``params`` lists the retrievers that don't choose passages by their judgements."""
 
     @property
     def rankings(self) -> Sequence[str]:
@@ -21,13 +21,13 @@ class PredictedStudy(ShownTables):
 
     @property
     def references(self) -> str | None:
-        """The reference set shown first."""
+        """The reference set shown first, or None if there are no results."""
         sets = self["prediction_best"]["references"]
         return sets[0] if len(sets) else None
 
     @property
     def k(self) -> int | None:
-        """The k shown first, which is the largest."""
+        """The largest k, which is shown first."""
         largest: Any = self["prediction_best"]["k"].max()
         return largest
 
@@ -35,6 +35,6 @@ class PredictedStudy(ShownTables):
 def read_predicted(
     files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
 ) -> PredictedStudy:
-    """Read the tables of one section (dataset, generator, scorer) from the files of all sections."""
+    """Read the tables of one section (dataset, generator, scorer). ``files``: all sections' files, keyed by table."""
     tables = {table.name: read_table(files[table.name].of(section), resolve(table.columns)) for table in RESULT_TABLES}
     return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

@@ -1,4 +1,4 @@
-"""Read a study's queries with all data that predictors use."""
+"""Read a study's queries with all the data that predictors need."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ ANSWER = ("qid", "prompt_id", "seed", "answer", "answer_tokens", "logprob")
 
 @dataclass(frozen=True)
 class Vectors:
-    """Dense vectors: those of ``queries`` keyed by qid, those of ``passages`` by docno."""
+    """Dense vectors of ``queries``, keyed by qid, and of ``passages``, keyed by docno."""
 
     queries: Mapping[str, Array] = field(default_factory=dict)
     passages: Mapping[str, Array] = field(default_factory=dict)
@@ -43,12 +43,12 @@ def study_queries(
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
     processed: Mapping[str, Mapping[int, Mapping[str, str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Yield each of ``queries`` (qid, query) with its answers by ordering and k, including zero-shot answers.
+    """Yield each query in ``queries`` (qid, query) with its answers, including zero-shot answers, by ordering and k.
 
-    ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null if not in the run), text; ``receipt``:
-    the receipt for the word statistics; ``answers``: keyed by qid, as returned by answers_of; ``scores_of_models``:
-    models' scores of the contexts; ``shown``: docnos by qid and context, for imported answers and for processed texts;
-    ``processed``: the processed texts by qid, k and docno. Contexts in ``shown`` only have the scores in OF_PASSAGES.
+    ``run``: columns qid, docno, rank, score; ``contexts``: columns qid, rank, docno, score (null if not in the run),
+    text; ``receipt``: the word statistics' receipt; ``answers``: from answers_of; ``scores_of_models``: models' scores
+    for the contexts; ``shown``: docnos in each context of imported answers or processed texts, by qid; ``processed``:
+    processed texts by qid, k and docno. Processed contexts only have the passage scores in OF_PASSAGES.
     """
     made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
     texts = [*queries["query"], *contexts["text"], *made_texts]
@@ -115,7 +115,7 @@ def needed_docnos(
     ks: Sequence[int],
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> list[str]:
-    """Return the docnos of the results whose vectors predictors use, and of the ``shown`` passages."""
+    """Return the ids of all passages whose dense vectors predictors use: top results and passages in ``shown``."""
     depth = max(settings.vector_depth, *ks)
     retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
@@ -123,14 +123,14 @@ def needed_docnos(
 
 
 def read_contexts(path: File) -> pl.DataFrame:
-    """Read qid, rank, docno, score, text from a file of contexts; passages that aren't in the run come last."""
+    """Read a file's contexts (qid, rank, docno, score, text); passages that aren't in the run get the last ranks."""
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
     return table.with_columns(pl.col("rank").fill_null(after))
 
 
 def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[str, str]]] | None:
-    """Read the processed texts of the first k passages, by qid, k and docno, best first; None without a processor."""
+    """Read the processed texts by qid, k and docno, best passage first. Return None if the study has no processor."""
     if "shown" not in pl.read_parquet_schema(path):
         return None
     contexts = pl.read_parquet(path).sort("rank")
@@ -142,7 +142,7 @@ def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[s
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Read each context's docnos in prompt order, keyed by qid, then by ordering and k; None without ``files``."""
+    """Read each context's docnos in prompt order, keyed by qid, then by ordering and k. Without files, return None."""
     if not files.paths:
         return None
     contexts: dict[str, dict[Context, list[str]]] = {}
@@ -153,16 +153,16 @@ def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | N
 
 
 def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
-    """Read qid, docno, rank, score from a run file."""
+    """Read a run file into a table with columns qid, docno, rank and score."""
     return ranked(read_run(run), queries)
 
 
 def answers_of(
     files: KeyedFiles, store: AnswerStore, uses: pl.DataFrame | None = None
 ) -> dict[str, dict[Context, list[Answer]]]:
-    """Read answers from files, keyed by qid, then by ordering and k; token scores come from the answer ``store``.
+    """Read answers, keyed by qid, then by ordering and k; token scores come from the answer ``store``.
 
-    Answers are sorted by seed. ``uses``: context use (ordering, k, qid, seed, context_use), if the study has it.
+    Answers are sorted by seed. ``uses``: context use (ordering, k, qid, seed, context_use), if the study computes it.
     """
     read = read_answers(files, ANSWER).drop_nulls("answer")
     of_tokens = store.look_up(read.select(KEY).unique(), TOKEN_SCORES).select(*KEY, *TOKEN_SCORES)

@@ -1,4 +1,4 @@
-"""Define the predictors' data: a query with its ranking, a context's passages, and answers."""
+"""Define the data that predictors use: a query, its ranking, the passages in its context, and answers."""
 
 import functools
 from collections import Counter
@@ -21,7 +21,7 @@ class UndefinedError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """The keys of the configuration's section ``prediction``."""
+    """The keys in the configuration's section ``prediction`` that predictors use."""
 
     score_depth: int = 100
     wig_depth: int = 5
@@ -37,12 +37,12 @@ class Answer(NamedTuple):
     Args:
         seed: The sampling seed.
         text: The answer's text.
-        tokens: The answer's number of tokens.
-        logprob: The tokens' total log-probability, in nats.
-        token_logprobs: Each token's log-probability (n_tokens,).
+        tokens: Number of tokens in the answer.
+        logprob: Log-probability of the complete answer, in nats.
+        token_logprobs: Each token's log-probability (n_tokens,), in nats.
         token_entropies: Entropy at each token's position (n_tokens,), in nats.
-        first_token_margin: Difference between the two likeliest first tokens.
-        context_use: How much likelier the answer is with its context, in nats per token.
+        first_token_margin: Difference between the log-probabilities of the two likeliest first tokens.
+        context_use: How much the context raises the answer's log-probability per token, in nats.
     """
 
     seed: int
@@ -82,15 +82,15 @@ class Query:
     settings: Settings = Settings()
     """The keys in the configuration's section ``prediction``."""
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
-    """Models' scores for each of ``texts``, keyed by the score's name (see model_scores); None for a missing score."""
+    """Models' scores for the passages in ``texts``, keyed by the score's name; None for a missing score."""
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
-    """The complete context's log-probability per token after the query, keyed by k."""
+    """Log-probability per token of the complete context after the query, keyed by k."""
     consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
     """The answers' consistency over seeds, keyed by scorer, then by ordering and k."""
     shown: Mapping[tuple[str, int], "Query"] | None = None
-    """For imported answers and processed contexts, the query with these contexts (with_context), by ordering and k.
+    """For imported answers and processed contexts, a copy of the query per ordering and k with the context's passages.
 
-    None if contexts are the ranking's first k passages."""
+    None if every context consists of the ranking's first k passages."""
 
     def with_context(
         self,
@@ -98,15 +98,15 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """Replace the ranking with a context's passages.
+        """Return a copy of the query whose ranking is replaced with a context's passages.
 
         Args:
             docnos: The passages' ids.
             texts: The passages' texts.
-            passage_scores: Scores for each passage, by name.
+            passage_scores: Models' scores for the passages, keyed by the score's name.
 
         Returns:
-            The new query. A passage outside the ranking has the retrieval score NaN.
+            The new query. Passages outside the ranking have the retrieval score NaN.
         """
         known = dict(zip(self.docnos, self.scores, strict=True))
         scores = np.array([known.get(docno, np.nan) for docno in docnos])
@@ -127,7 +127,7 @@ class Query:
 
     @functools.cached_property
     def passages(self) -> list[Counter[str]]:
-        """Counts of stemmed words in each of ``texts``.
+        """Word counts (stemmed, without stopwords) for each text in ``texts``.
 
         Raises:
             UndefinedError: The tokenizer for term statistics misses too many words in the queries or passages.
@@ -139,7 +139,7 @@ class Query:
         """Check that methods of splitting text into words work on this corpus.
 
         Args:
-            *ways: Keys in terms.UNREAD.
+            *ways: Names of the methods (keys of terms.UNREAD).
 
         Raises:
             UndefinedError: One of the methods misses too many words in the queries or passages.
@@ -150,15 +150,15 @@ class Query:
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:
-        """Values shared by predictors, keyed by name; each is computed only once per query."""
+        """Values that predictors share, keyed by name; each value is computed once per query."""
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """Compute a value once for all predictors.
+        """Return a value that is computed once per query and shared by all predictors.
 
         Args:
             name: The value's name.
-            make: The function that computes the value when it is first needed.
+            make: The function that computes the value on the first call.
 
         Returns:
             The value.
@@ -183,7 +183,7 @@ class Subject:
 
     @property
     def texts(self) -> Sequence[str]:
-        """The context's texts, best first.
+        """Texts of the context's passages, best first.
 
         Raises:
             UndefinedError: Nothing was retrieved.

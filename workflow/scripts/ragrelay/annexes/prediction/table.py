@@ -26,11 +26,11 @@ def predictions(
     contexts: Sequence[Context],
     predictors: Sequence[Predictor],
 ) -> pl.DataFrame:
-    """Compute predictors: a row (SCHEMA) per query, k, predictor and, if the value depends on the ordering, ordering.
+    """Compute every predictor for each query and k, and for each ordering if the value depends on the ordering.
 
-    ``queries``: each query with its answers, keyed by ordering and k; ``contexts``: every ordering and k of the study.
-    A value that doesn't depend on k is repeated for every k. If a query has other contexts (``shown``), a value that
-    uses the context also has a row per ordering.
+    The columns are those in SCHEMA. ``queries``: each query with its answers, keyed by ordering and k; ``contexts``:
+    every ordering and k in the study. A value that doesn't depend on k is repeated for every k. If a query has other
+    contexts (``shown``), predictors that use the context also get a row for each ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:

@@ -1,6 +1,6 @@
 """Count a corpus's words in one pass over its passages, and store the statistics in the cache next to the indexes.
 
-For all retrievers, words come from PISA's tokenizer, are Porter2-stemmed and exclude Terrier's stopwords.
+For every retriever, words are split by PISA's tokenizer, stemmed with Porter2 and filtered by Terrier's stopwords.
 """
 
 import json
@@ -27,21 +27,21 @@ from ragrelay.retrieval.pisa import words
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
-"""Maximum number of distinct words of a query to pair; the pairs of a whole document would fill the memory."""
+"""Maximum number of distinct query words to pair; the pairs of a complete document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 TERMS, BLANKS = "terms", "blanks"
 UNREAD = {
     TERMS: (words, "words in letters that the words' tokenizer drops"),
     BLANKS: (between_blanks, "words without blanks between them"),
 }
-"""Methods of splitting text into words, each with the reason given if it finds too few words for predictors."""
+"""Methods of splitting text into words, each with the reason reported if the method misses too many words."""
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
 
 class Word(NamedTuple):
-    """A word's counts: the ``passages`` that contain the word, and its total ``occurrences``.
+    """A word's corpus statistics: the number of ``passages`` that contain the word, and its total ``occurrences``.
 
-    ``logs``, ``squares``: sums over passages of l = 1 + ln(occurrences), and of l^2.
+    ``logs`` and ``squares`` are sums over these passages of l and l^2, where l = 1 + ln(occurrences in the passage).
     """
 
     passages: int
@@ -52,9 +52,9 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """A corpus's numbers of ``passages`` and ``tokens``, and counts of selected words and of queries' word pairs.
+    """A corpus's total ``passages`` and ``tokens``, with statistics for selected words and for queries' word pairs.
 
-    ``unread``: the reason if the corpus can't be split into words by the tokenizer (TERMS) or at whitespace (BLANKS).
+    ``unread``: for methods (TERMS, BLANKS) that can't split the corpus into words, the reason.
     """
 
     passages: int
@@ -65,21 +65,21 @@ class TermStatistics:
 
 
 def terms(text: str) -> list[str]:
-    """Return the words of ``text`` in order."""
+    """Return the stemmed words in ``text`` in order, without stopwords."""
     stopped = stopwords(STOPWORDS)
     return [word for word in stemmed_words(text, STEMMER) if word not in stopped]
 
 
 def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
-    """Return all pairs of a query's first MOST_PAIRED distinct words, each in alphabetical order."""
+    """Return all pairs among a query's first MOST_PAIRED distinct words; each pair is in alphabetical order."""
     return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
 
 
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, object]:
-    """Count the words of ``collection``'s passages and the pairs of ``queries`` (qid, query), unless they are cached.
+    """Count words in ``collection`` and word pairs from ``queries`` (qid, query), unless the cache has the counts.
 
-    Returns a receipt: path (relative to the cache), passages, tokens and, if a method in UNREAD misses too many words
-    in the queries or passages, ``unread``: the reason, keyed by the method's name.
+    Returns a receipt with the keys path (relative to the cache), passages and tokens. If a method in UNREAD misses too
+    many words in the queries or passages, the key ``unread`` maps the method's name to the reason.
     """
     asked = sorted({pair for query in queries["query"] for pair in pairs_of(terms(query))})
     decisive = {"corpus": collection.corpus_identity(), "stemmer": STEMMER, "stopwords": STOPWORDS, "pairs": asked}
@@ -102,7 +102,7 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
-    """Read the statistics named in ``receipt`` for the words ``wanted``. Raises InputError if the file is damaged."""
+    """Read the statistics named in ``receipt`` for the words ``wanted``. Raises InputError if a file is damaged."""
     known_receipt = json.loads(Path(receipt).read_text(encoding="utf-8"))
     folder = Path(cache_dir) / known_receipt["path"]
     try:

@@ -1,4 +1,4 @@
-"""Train regressions on one dataset's queries, and test them on another's."""
+"""Train regressions on one dataset's queries, and test them on another dataset's queries."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Test regressions from all other datasets on the dataset ``tested``; the table is empty without other datasets."""
+    """Train regressions on each other dataset, and test them on ``tested``; with one dataset, the table is empty."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -53,11 +53,11 @@ def first_cells(
 def transfers(
     trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
 ) -> pl.DataFrame:
-    """Test each training dataset's models; return a row (COLUMNS without STUDY_PART) per cell, target, model and stage.
+    """Test the models of each training dataset in every cell of the tested dataset.
 
-    ``trained``: cells keyed by training dataset. A model learns everything on its training dataset: medians for missing
-    values, scales, penalties and numbers of trees. Interval and p-value come from a jackknife over the tested queries
-    on Fisher's z, with the predictions held fixed.
+    The columns are COLUMNS without STUDY_PART. ``trained``: cells keyed by training dataset. A model learns everything
+    on its training dataset: medians for missing values, scales, penalties and numbers of trees. Interval and p-value
+    come from a jackknife over the tested queries on Fisher's z, with fixed predictions.
     """
     rows = []
     for dataset, cells in trained.items():
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
-    """Return rho between ``target`` and predictions for ``unseen``, or a reason; ``x`` and ``y`` fit the model."""
+    """Fit a model on ``x`` and ``y``, and return rho between ``target`` and its predictions for ``unseen``."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

@@ -1,1 +1,1 @@
-"""Measure how likely a generator finds a context given the query: log-probabilities of the context's passages."""
+"""Compute log-probabilities of contexts and of the passages in them, given the query."""

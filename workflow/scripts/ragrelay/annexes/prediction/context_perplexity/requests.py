@@ -1,4 +1,4 @@
-"""List the requests for the log-probability of each passage in a context, and of the complete context."""
+"""Build the requests for log-probabilities of single passages and complete contexts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,18 +39,18 @@ ASKED: dict[str, Any] = {
 
 
 def whole_tokens(k: int) -> int:
-    """Return the maximum tokens for the prompt and a complete context of ``k`` passages, as in Tian et al.'s code."""
+    """Return the maximum number of tokens in the prompt and a context of ``k`` passages, as in Tian et al.'s code."""
     return 1024 + 256 * max(0, k - 5)
 
 
 def context_requests(
     queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: GeneratorEntry
 ) -> pl.DataFrame:
-    """Return the continuations to score: columns ASKED and continuation.
+    """Return the passages and complete contexts to score, as continuations (columns ASKED and continuation).
 
-    ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
-    template. Texts that exceed whole_tokens, PASSAGE_TOKENS or the generator's window are truncated at the end. A text
-    without tokens has no row.
+    ``queries``: columns qid and query; ``contexts``: columns qid, rank and text. Passages and prompts are tokenised
+    separately, without a chat template. A text that exceeds PASSAGE_TOKENS, ``whole_tokens`` or the generator's window
+    is truncated at the end. A text without tokens gets no row.
     """
     tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
     texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())

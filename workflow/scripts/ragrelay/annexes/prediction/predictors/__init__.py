@@ -1,1 +1,1 @@
-"""Define the predictors, one family per module; predictor.predictors finds every class here."""
+"""Predictors, one family per module. Every predictor class in this package is used automatically."""

@@ -1,4 +1,4 @@
-"""Predict from zero-shot answers before answering with context, and from answers with context afterwards."""
+"""Define predictors computed from answers, either zero-shot answers or answers with context."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ Numbers = Callable[[Answer], float | None]
 
 
 def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
-    """Average ``number`` over the ``answers`` for which it has a value.
+    """Return the mean of ``number`` over ``answers``, skipping answers for which ``number`` is None.
 
-    Raises UndefinedError with the message ``missing`` if there is no such answer.
+    Raises UndefinedError if there are no answers, or, with the message ``missing``, if all are skipped.
     """
     if not answers:
         raise UndefinedError("no answer")
@@ -53,9 +53,9 @@ def mean_entropy(answer: Answer) -> float | None:
 
 
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
-    """Return the sizes of clusters of answers; an answer joins the first cluster with a similar first answer.
+    """Cluster answers by meaning, and return the clusters' sizes.
 
-    Two answers are similar if their word F1 is at least ``same``.
+    An answer joins the first cluster whose first answer has a word F1 of at least ``same`` with it, or starts its own.
     """
     clusters: list[list[str]] = []
     for answer in answers:
@@ -68,7 +68,7 @@ def meanings(answers: Sequence[Answer], same: float) -> list[int]:
 
 
 class OfAnswers(Predictor):
-    """A number computed from the answers to one prompt, over seeds, with or without the context."""
+    """Base class for predictors computed from all answers to a prompt, either with context or zero-shot."""
 
     base: str
 
@@ -86,7 +86,7 @@ class OfAnswers(Predictor):
             yield from (cls(zeroshot) for zeroshot in (True, False))
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
-        """Compute the number from ``answers``; raises UndefinedError if it can't be computed."""
+        """Compute the predictor's value from ``answers``. Raises UndefinedError if there is no value."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:
@@ -96,7 +96,7 @@ class OfAnswers(Predictor):
 class AnswerLogprob(OfAnswers):
     """The answer's log-probability per token in nats, averaged over seeds.
 
-    Probabilities are the model's before temperature. The perplexity is exp(−this value).
+    Probabilities are the model's, before temperature is applied. exp(−value) is the perplexity.
     """
 
     base = "answer_logprob"
@@ -108,7 +108,7 @@ class AnswerLogprob(OfAnswers):
 class AnswerProbability(OfAnswers):
     """Mean probability of the answer's tokens, averaged over seeds.
 
-    Tian et al. 2026, who call it PerpA (`prob(k)` in their code).
+    Tian et al. 2026: PerpA in the paper, `prob(k)` in the code.
     """
 
     base = "answer_probability"
@@ -120,7 +120,7 @@ class AnswerProbability(OfAnswers):
 class FirstTokenLogprob(OfAnswers):
     """Log-probability of the answer's first token in nats, averaged over seeds.
 
-    The probability is the model's before temperature. A simple statistic of the log-probabilities.
+    The probability is the model's, before temperature is applied. A simple statistic of the log-probabilities.
     """
 
     base = "first_token_logprob"
@@ -134,10 +134,10 @@ class FirstTokenLogprob(OfAnswers):
 
 
 class FirstTokenMargin(OfAnswers):
-    """ln p₁ − ln p₂ for the two likeliest candidates for the answer's first token, averaged over seeds.
+    """ln p₁ − ln p₂ for the two likeliest tokens at the start of the answer, averaged over seeds.
 
-    Probabilities are the model's before temperature, whichever token was sampled. The margin of Scheffer, Decomain and
-    Wrobel, IDA 2001, on a log scale.
+    Probabilities are the model's, before temperature is applied, whichever token was sampled. On a log scale, the
+    margin of Scheffer, Decomain and Wrobel, IDA 2001.
     """
 
     base = "first_token_margin"
@@ -147,7 +147,7 @@ class FirstTokenMargin(OfAnswers):
 
 
 class MeanEntropy(OfAnswers):
-    """Entropy over each token's 20 likeliest candidates in nats, averaged over tokens and seeds.
+    """Entropy over the 20 likeliest candidates for each token in nats, averaged over tokens and seeds.
 
     Predictive uncertainty, as in Malinin and Gales, ICLR 2021.
     """
@@ -159,7 +159,7 @@ class MeanEntropy(OfAnswers):
 
 
 class Consistency(OfAnswers):
-    """Share of pairs of seeds whose answers have the same words after SQuAD's normalisation.
+    """Share of seed pairs whose answers are identical after SQuAD's normalisation.
 
     Self-consistency: Wang et al., ICLR 2023.
     """
@@ -174,7 +174,7 @@ class Consistency(OfAnswers):
 class ConsistencyF1(OfAnswers):
     """Word F1 between two seeds' answers, averaged over all pairs of seeds.
 
-    Self-consistency with a soft match: SQuAD's F1 (Rajpurkar et al., EMNLP 2016).
+    Self-consistency with SQuAD's F1 as a soft match (Rajpurkar et al., EMNLP 2016).
     """
 
     base = "agreement_f1"
@@ -186,9 +186,9 @@ class ConsistencyF1(OfAnswers):
 
 
 class SemanticEntropy(OfAnswers):
-    """−Σ p · ln p over clusters of the seeds' answers; a word F1 of at least `same_meaning` joins two answers.
+    """−Σ p · ln p, where p is a cluster's share of the answers; similar answers (F1 ≥ `same_meaning`) form a cluster.
 
-    The discrete form of Farquhar et al., Nature 630, 2024, with word overlap instead of entailment.
+    Discrete semantic entropy (Farquhar et al., Nature 630, 2024), with word overlap instead of entailment.
     """
 
     base, rising = "semantic_entropy", False
@@ -232,7 +232,7 @@ class TextChange(Predictor):
 class ContextUse(Predictor):
     """How much the context raises the answer's log-probability per token, in nats, averaged over seeds.
 
-    The pointwise mutual information between answer and context, per token; needs `context_use`.
+    Pointwise mutual information between answer and context, per token. Requires `context_use`.
     """
 
     name, stage, of_k, of_ordering = "context_use", AFTER_ANSWER, True, True

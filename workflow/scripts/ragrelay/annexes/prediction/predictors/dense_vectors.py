@@ -1,4 +1,4 @@
-"""Predict from dense vectors of the query and the first passages, after retrieval."""
+"""Define predictors computed from dense vectors of the query and its first results."""
 
 import math
 from typing import Any
@@ -17,16 +17,16 @@ NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
 
 
 def query_vector(query: Query) -> Array:
-    """Return the query's dense vector. Raises UndefinedError if the study has none."""
+    """Return the query's dense vector. Raises UndefinedError if the study has no dense retriever."""
     if query.vector is None:
         raise UndefinedError("no dense retriever in the study")
     return np.asarray(query.vector, dtype=np.float64)
 
 
 def vectors(query: Query, depth: int) -> Array:
-    """Return the dense vectors of the first ``depth`` results, (results, dimensions).
+    """Return the dense vectors (results, dimensions) of the first ``depth`` results.
 
-    Raises UndefinedError if the results have no vectors.
+    Raises UndefinedError if the study has no dense retriever, or if nothing was retrieved.
     """
     query_vector(query)
     if not query.docnos:
@@ -35,13 +35,13 @@ def vectors(query: Query, depth: int) -> Array:
 
 
 def cosines(rows: Array) -> Array:
-    """Return the cosines between all pairs of rows (n, n)."""
+    """Return the (n, n) matrix of cosines between all pairs of rows."""
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return unit @ unit.T
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Return the mean of ``matrix`` (n, n) over the top results, divided by the mean over the tail."""
+    """Return the mean of the top results' block in ``matrix`` (n, n), divided by the mean of the tail's block."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())
@@ -51,7 +51,7 @@ def top_over_tail(matrix: Array) -> float:
 
 
 class ARatio(Predictor):
-    """Mean cosine in the first tenth of the first `vector_depth` results, divided by the mean in the last four fifths.
+    """Mean cosine among the top 10% of the first `vector_depth` results, divided by the mean cosine among the last 80%.
 
     Vlachou and Macdonald 2024.
     """
@@ -63,9 +63,9 @@ class ARatio(Predictor):
 
 
 class APairRatio(Predictor):
-    """`a_ratio` on the matrix C · s sᵀ, with the results' cosines C and scores s.
+    """`a_ratio` on the matrix C · s sᵀ, where C contains the results' cosines and s contains their scores.
 
-    Vlachou and Macdonald 2024, with the matrix product in Tian et al.'s code (2026).
+    Vlachou and Macdonald 2024, with the matrix product from Tian et al.'s code (2026).
     """
 
     name, stage = "a_pair_ratio", AFTER_RETRIEVAL
@@ -77,7 +77,7 @@ class APairRatio(Predictor):
 
 
 def reciprocal_volume(rows: Array) -> float:
-    """Return −Σ ln(max − min) over the d dimensions of ``rows`` (n, d): minus their bounding box's log volume."""
+    """Return the negative log volume, −Σ ln(max − min) over dimensions, of the box around ``rows`` (n, dimensions)."""
     spans = rows.max(axis=0) - rows.min(axis=0)
     if not spans.all():
         raise UndefinedError("all vectors agree in a dimension")
@@ -85,10 +85,10 @@ def reciprocal_volume(rows: Array) -> float:
 
 
 class DenseQpp(Predictor):
-    """−Σ ln(max − min) over vector dimensions, where max and min are over the query and the first k results.
+    """−Σ ln(max − min) over vector dimensions, where max and min are taken over the query and the first k results.
 
-    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum; if the sum is negative, this gives the same
-    order of queries. Computed as in Tian et al.'s code (2026), which calls it Dense-QPP.
+    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 divided by the sum, which orders queries in the same way if the
+    sum is negative. Computed as in Tian et al.'s code (2026), where the predictor is called Dense-QPP.
     """
 
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
@@ -98,10 +98,10 @@ class DenseQpp(Predictor):
 
 
 class DiscountedMatryoshka(Predictor):
-    """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
+    """Σ dᵢ / log₂(i + 1) over i = 1 … k, where dᵢ is `dense_qpp` with the first i results.
 
-    Based on Faggioli et al., SIGIR 2023 (Discounted Matryoshka): nested boxes. We assume logarithms of the volumes, as
-    in `dense_qpp`, and nDCG's discount.
+    Based on Discounted Matryoshka (Faggioli et al., SIGIR 2023), a sum over nested boxes. We assume log volumes, as in
+    `dense_qpp`, and nDCG's discount.
     """
 
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
@@ -112,7 +112,7 @@ class DiscountedMatryoshka(Predictor):
 
 
 def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """Return the rank-biased overlap of two orders of n items to depth n; at most 1 (Webber, Moffat and Zobel 2010)."""
+    """Return the rank-biased overlap of two orders of n items, scaled to at most 1 (Webber, Moffat and Zobel 2010)."""
     depths = range(1, len(one) + 1)
     weights = [PERSISTENCE ** (depth - 1) for depth in depths]
     shared = [len(np.intersect1d(one[:depth], other[:depth])) / depth for depth in depths]
@@ -120,10 +120,10 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9), over 20 draws, between two orders of the first `vector_depth` results: by dot
+    """Mean rank-biased overlap (p = 0.9), over 20 draws, of the first `vector_depth` results in two orders: by dot
     product with the query's vector, and with that vector plus Gaussian noise a tenth as long.
 
-    After Dense-QPP, Arabzadeh et al., CIKM 2023, who retrieve again with a perturbed query and weight all depths alike.
+    After Dense-QPP (Arabzadeh et al., CIKM 2023), which searches again with the noisy query and weights depths equally.
     """
 
     name, stage = "dense_perturbation", AFTER_RETRIEVAL

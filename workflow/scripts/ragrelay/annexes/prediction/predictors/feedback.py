@@ -1,4 +1,4 @@
-"""Predict from a relevance model of the words in the first passages, after retrieval."""
+"""Define predictors based on a relevance model of the words in the first passages."""
 
 import math
 from collections import Counter
@@ -29,19 +29,19 @@ Distribution = Mapping[str, float]
 
 
 def in_corpus(query: Query, word: str) -> float:
-    """Return P(w|C), the probability of a word in the corpus."""
+    """Return P(w|C), the word's probability in the corpus."""
     return query.statistics.words.get(word, UNKNOWN).occurrences / query.statistics.tokens
 
 
 def log_likelihood(query: Query, passage: Counter[str]) -> float:
-    """Return Σ ln P(w|D) over the query's words, with Jelinek-Mercer smoothing."""
+    """Return the query's log-likelihood given a passage, Σ ln P(w|D), with Jelinek-Mercer smoothing."""
     total = passage.total()
     smoothed = (LAMBDA * passage[word] / total + (1.0 - LAMBDA) * in_corpus(query, word) for word in query_words(query))
     return sum(map(math.log, smoothed))
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages that contain words. Raises UndefinedError if no passage does."""
+    """Return the first `feedback_depth` passages, without empty passages. Raises UndefinedError if none is left."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -49,7 +49,7 @@ def feedback(query: Query) -> list[Counter[str]]:
 
 
 def relevance_model(query: Query) -> Distribution:
-    """Return P(w|q) = Σ_D P(w|D) P(D|q) over the feedback passages' words, with P(D|q) from the query's likelihood."""
+    """Return P(w|q) = Σ_D P(w|D) P(D|q) for words in the feedback passages, with P(D|q) from the query's likelihood."""
 
     def make() -> Distribution:
         passages = feedback(query)
@@ -112,9 +112,9 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor whose name follows `uef_`, times Pearson's r between the ranking's and a relevance model's scores.
+    """The predictor named after `uef_`, times Pearson's r between the scores of the ranking and of a relevance model.
 
-    Pearson's r is over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
+    Pearson's r is computed over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
     """
 
     stage = AFTER_RETRIEVAL

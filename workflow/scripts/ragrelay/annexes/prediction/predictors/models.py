@@ -1,4 +1,4 @@
-"""Predict from the scores that models give to contexts, before the answer, if the configuration requests them."""
+"""Define predictors computed from models' scores for contexts, which the configuration must request."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,10 @@ from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 
 
 def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
-    """Return the scores called ``name`` for the context's passages that have one.
+    """Return the scores called ``name`` for the context's passages, skipping passages without a score.
 
-    Raises UndefinedError, with the message ``missing`` if the study has no such scores, and also if a processor changed
-    the scored texts, or if no passage in the context has a score.
+    Raises UndefinedError if nothing was retrieved, if the study has no such scores (with the message ``missing``), if a
+    processor changed the scored texts, or if no passage in the context has a score.
     """
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
@@ -27,10 +27,10 @@ def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
 
 
 class ContextPerplexity(Predictor):
-    """The generator's perplexity, exp(−mean log-probability per token), for the context after `Q: {query}\\nA: `.
+    """The generator's perplexity for the context after `Q: {query}\\nA: `: exp(−mean log-probability per token).
 
-    Largest, smallest and geometric mean over the passages, and the value for all passages as one text (`_whole`); needs
-    `prediction.context_perplexity`. −ln of `_whole` is PerpC in Tian et al. 2026, as their code computes it.
+    Geometric mean, maximum and minimum over passages, and the value for all passages as one text (`_whole`). Requires
+    `prediction.context_perplexity`. −ln of `_whole` is PerpC in Tian et al. 2026, as computed in their code.
     """
 
     stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
@@ -52,9 +52,9 @@ class ContextPerplexity(Predictor):
 
 
 class RerankerScore(Predictor):
-    """Mean and largest score that the reranker in `prediction.reranker` gives the context's passages.
+    """Mean and maximum of the scores that the reranker in `prediction.reranker` gives to the context's passages.
 
-    A simple statistic of the scores; the reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a
+    A simple statistic of the scores. The reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a
     cross-encoder.
     """
 
@@ -75,9 +75,9 @@ class RerankerScore(Predictor):
 
 
 class BertQpp(Predictor):
-    """Score that the cross-encoder in `prediction.cross_encoder` gives the query with its first passage.
+    """Score from the cross-encoder in `prediction.cross_encoder` for the query and its first passage.
 
-    BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict a retrieval measure.
+    BERT-QPP (Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021), whose model is trained to predict a retrieval measure.
     """
 
     name, stage = "bert_qpp", AFTER_RETRIEVAL
@@ -89,10 +89,10 @@ class BertQpp(Predictor):
 
 
 class QppGenRe(Predictor):
-    """The ranking's nDCG@k, computed from the labels of the judge in `prediction.judge`; 0 if no passage is relevant.
+    """nDCG@k of the ranking, based on labels from the judge in `prediction.judge`; 0 if no passage is relevant.
 
-    Σ label / log2(rank + 1), divided by the same sum for the ranking's judged passages in the best order. Meng et al.,
-    ACM TOIS 2025 (QPP-GenRE).
+    Σ label / log2(rank + 1), divided by the largest sum that any order of the ranking's judged passages could reach.
+    Meng et al., ACM TOIS 2025 (QPP-GenRE).
     """
 
     name, stage, of_k = "qpp_genre", AFTER_RETRIEVAL, True
@@ -109,9 +109,9 @@ class QppGenRe(Predictor):
 
 
 class PassageQuality(Predictor):
-    """Mean, largest and smallest quality of the context's passages, from the file in `prediction.passage_quality`.
+    """Mean, maximum and minimum quality of the context's passages, read from the file in `prediction.passage_quality`.
 
-    Quality doesn't depend on the query: QualT5, Chang et al., SIGIR 2024; as a predictor Tian et al. 2026.
+    Quality doesn't depend on the query. QualT5: Chang et al., SIGIR 2024; used as a predictor by Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
@@ -128,5 +128,5 @@ class PassageQuality(Predictor):
 
 
 def discounted(labels: list[float]) -> float:
-    """Return the discounted cumulative gain of labels, with the label itself as the gain."""
+    """Return the discounted cumulative gain of ``labels``; each label is its passage's gain."""
     return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

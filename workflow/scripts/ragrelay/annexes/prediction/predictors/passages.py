@@ -1,4 +1,4 @@
-"""Predict from the context's texts, before the answer: how long, how readable, how redundant."""
+"""Define predictors computed from the context's text: length, readability, redundancy and coverage."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
@@ -20,16 +20,16 @@ READABILITY = tuple(INDICES)
 
 
 def readability(index: str, text: str) -> float:
-    """Compute an index from ``ragrelay.base.readability``. Raises UndefinedError for a text without words."""
+    """Compute the readability index called ``index`` for a text. Raises UndefinedError if the text has no words."""
     if not WORDS.search(text):
         raise UndefinedError("no word in a passage")
     return INDICES[index](text)
 
 
 class Readability(Predictor):
-    """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau or automated readability index of the context.
+    """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau index or automated readability index of the context.
 
-    The mean, largest and smallest over the passages, and the value for all passages as one text. Tian et al. 2026.
+    Mean, maximum and minimum over passages, and the value for all passages as one text. Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
@@ -67,7 +67,7 @@ class ContextLength(Predictor):
 
 
 class Redundancy(Predictor):
-    """Mean Jaccard similarity between the words of two passages, over all pairs in the context.
+    """Mean Jaccard similarity between two passages' sets of words, over all pairs of passages in the context.
 
     Words are stemmed, and stopwords are removed. A simple measure of similarity between the passages.
     """

@@ -1,4 +1,4 @@
-"""Predict from the query's words and their corpus statistics alone, before retrieval."""
+"""Define predictors computed before retrieval, from the query's words and their corpus statistics."""
 
 import math
 from collections import Counter
@@ -18,20 +18,20 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def idf(statistics: TermStatistics, word: str) -> float:
-    """Return ln((N - df + 0.5) / (df + 0.5)); df of N passages contain the word (Robertson and Sparck Jones 1976)."""
+    """Return the word's IDF, ln((N - df + 0.5) / (df + 0.5)), where df of the corpus's N passages contain the word."""
     df = statistics.words.get(word, UNKNOWN).passages
     return math.log((statistics.passages - df + 0.5) / (df + 0.5))
 
 
 def query_words(query: Query) -> list[str]:
-    """Return the query's words. Raises UndefinedError if all are stopwords."""
+    """Return the query's words without stopwords. Raises UndefinedError if no words are left."""
     if not query.words:
         raise UndefinedError("no word but stopwords in the query")
     return query.words
 
 
 class QueryLength(Predictor):
-    """Number of the query's words, without stopwords.
+    """Number of words in the query, without stopwords.
 
     He and Ounis, SPIRE 2004.
     """
@@ -43,7 +43,7 @@ class QueryLength(Predictor):
 
 
 class OfWords(Predictor):
-    """A number computed for each query word and aggregated as the mean, maximum or sum over words."""
+    """Base class for predictors that aggregate a number over the query's words (mean, maximum or sum)."""
 
     stage = BEFORE_RETRIEVAL
     prefix: str
@@ -66,10 +66,10 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """ln((N − df + 0.5) / (df + 0.5)) for the query's words: mean, maximum, sum; N is the number of passages, df the
-    number with the word.
+    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df of the corpus's N
+    passages contain the word.
 
-    Robertson and Sparck Jones 1976; as a predictor Cronen-Townsend et al., SIGIR 2002.
+    Robertson and Sparck Jones 1976; used as a predictor by Cronen-Townsend et al., SIGIR 2002.
     """
 
     prefix = "idf"
@@ -79,7 +79,7 @@ class Idf(OfWords):
 
 
 class Ictf(OfWords):
-    """ln(|C| / cf) for the query's words: mean, maximum, sum; the corpus has |C| words, cf of them this word.
+    """Mean, maximum and sum of ln(|C| / cf) over the query's words; cf counts the word in the corpus of |C| words.
 
     Kwok 1996; He and Ounis, SPIRE 2004.
     """
@@ -91,7 +91,7 @@ class Ictf(OfWords):
 
 
 class Scq(OfWords):
-    """(1 + ln cf) · ln(1 + N / df) for the query's words, their similarity to the collection: mean, maximum, sum.
+    """Mean, maximum and sum of (1 + ln cf) · ln(1 + N / df), the similarity to the collection, over the query's words.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
@@ -104,7 +104,7 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over the passages with the word: mean, maximum, sum.
+    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over passages with the word: mean, maximum and sum over words.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
@@ -119,7 +119,7 @@ class Var(OfWords):
 
 
 class Scs(Predictor):
-    """Σ P(w|q) · log2(P(w|q) / P(w|C)) over the query's words: simplified clarity score.
+    """Simplified clarity score: Σ P(w|q) · log2(P(w|q) / P(w|C)) over the query's words.
 
     He and Ounis, SPIRE 2004.
     """
@@ -137,7 +137,7 @@ class Scs(Predictor):
 
 
 class Pmi(Predictor):
-    """ln(N · df(a, b) / (df(a) · df(b))) for pairs of the query's words: mean, maximum.
+    """Mean and maximum of ln(N · df(a, b) / (df(a) · df(b))) over pairs of the query's words.
 
     Pairs that never occur in the same passage are left out. Hauff, PhD thesis, University of Twente 2010.
     """

@@ -1,4 +1,4 @@
-"""Predict from the ranking's scores, after retrieval."""
+"""Define predictors computed from the ranking's scores."""
 
 import math
 
@@ -13,14 +13,14 @@ SAMPLES = 100
 
 
 def several(scores: Array) -> Array:
-    """Return ``scores``. Raises UndefinedError if there are fewer than two."""
+    """Return ``scores`` unchanged. Raises UndefinedError if there are fewer than two scores."""
     if len(scores) < 2:
         raise UndefinedError("fewer than two results")
     return scores
 
 
 def corpus_score(query: Query) -> float:
-    """Return the complete ranking's mean score, used as the corpus's score. Raises UndefinedError if the mean is 0."""
+    """Return the complete ranking's mean score as the corpus's score. Raises UndefinedError if the mean is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")
@@ -71,7 +71,7 @@ class ScoreRatio(Predictor):
 
 
 class SigmaMax(Predictor):
-    """The largest standard deviation of the first i results' scores, over i up to `score_depth`.
+    """Largest standard deviation of the first i results' scores, where i goes up to `score_depth`.
 
     Pérez-Iglesias and Araujo, SPIRE 2010.
     """
@@ -86,7 +86,7 @@ class SigmaMax(Predictor):
 
 
 class SigmaShare(Predictor):
-    """Standard deviation of the scores that are at least `score_share` of the first result's score.
+    """Standard deviation of all scores that are at least `score_share` times the first result's score.
 
     Cummins, Jose and O'Riordan, SIGIR 2011 (σ_x%).
     """
@@ -101,9 +101,9 @@ class SigmaShare(Predictor):
 
 
 class Nqc(Predictor):
-    """Variance of the first `score_depth` scores, times the largest IDF of the query's words.
+    """Variance of the first `score_depth` scores, multiplied by the largest IDF among the query's words.
 
-    Tian et al. 2026, as in their code; based on Shtok et al., ACM TOIS 2012.
+    Computed as in Tian et al.'s code (2026); based on Shtok et al., ACM TOIS 2012.
     """
 
     name, stage = "nqc", AFTER_RETRIEVAL
@@ -114,9 +114,9 @@ class Nqc(Predictor):
 
 
 class NqcShtok(Predictor):
-    """Standard deviation of the first `score_depth` scores, divided by |mean score of the complete ranking|.
+    """Standard deviation of the first `score_depth` scores, divided by the absolute mean score of the complete ranking.
 
-    Shtok et al., ACM TOIS 2012; the mean is used instead of the corpus's score, which only some retrievers have.
+    Shtok et al., ACM TOIS 2012, with the mean instead of the corpus's score, which only some retrievers provide.
     """
 
     name, stage = "nqc_shtok", AFTER_RETRIEVAL
@@ -128,7 +128,7 @@ class NqcShtok(Predictor):
 class Wig(Predictor):
     """Mean of the first `wig_depth` scores minus the complete ranking's mean, divided by √(number of query words).
 
-    Zhou and Croft, SIGIR 2007; the ranking's mean is used instead of the corpus's score.
+    Zhou and Croft, SIGIR 2007, with the ranking's mean instead of the corpus's score.
     """
 
     name, stage = "wig", AFTER_RETRIEVAL
@@ -140,9 +140,9 @@ class Wig(Predictor):
 
 
 class Smv(Predictor):
-    """Mean of s · |ln(s / μ)| over the first `score_depth` scores s with mean μ, divided by the ranking's mean.
+    """Mean of s · |ln(s / μ)| over the first `score_depth` scores s with mean μ, divided by the ranking's mean score.
 
-    Tao and Wu, CIKM 2014; the ranking's mean is used instead of the corpus's score.
+    Tao and Wu, CIKM 2014, with the ranking's mean instead of the corpus's score.
     """
 
     name, stage = "smv", AFTER_RETRIEVAL
@@ -157,7 +157,7 @@ class Smv(Predictor):
 class Rsd(Predictor):
     """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
 
-    σ: standard deviation of the half's scores; w: the half's mean score minus the smallest score of all results used.
+    σ is the standard deviation of a half's scores; w is the half's mean score minus the smallest of all these scores.
     Based on Roitman, Erera and Weiner, ICTIR 2017.
     """
 

@@ -1,4 +1,4 @@
-"""Predict from answers' self-consistency over seeds, measured with the scorers named in the configuration."""
+"""Define predictors that measure answers' self-consistency over seeds with a configured scorer."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,16 +13,16 @@ OWN = (Consistency.base, ConsistencyF1.base)
 
 
 def scorers_of(names: Iterable[str]) -> list[str]:
-    """Return the scorers in the predictors' names, without duplicates."""
+    """Return the scorers that appear in the predictors' ``names``, without duplicates."""
     bases = (name.removeprefix(PREFIX) for name in names)
     return list(dict.fromkeys(base[len(START) :] for base in bases if base.startswith(START) and base not in OWN))
 
 
 class ScorerConsistency(Predictor):
-    """Mean score (F1, if available) between two answers to the same prompt, with the scorer in the predictor's name.
+    """Mean score (F1, if available) over all pairs of answers to a prompt, from the scorer in the predictor's name.
 
-    For the scorers in `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore (Zhang et
-    al., ICLR 2020).
+    Computed with each scorer in `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore
+    (Zhang et al., ICLR 2020).
     """
 
     stage = AFTER_ANSWER

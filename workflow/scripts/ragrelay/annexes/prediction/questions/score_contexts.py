@@ -1,4 +1,4 @@
-"""Compute how likely a context is after the query, passage by passage and as a whole."""
+"""Compute log-probabilities of contexts and of the passages in them, given the query."""
 
 from collections.abc import Mapping
 from pathlib import Path

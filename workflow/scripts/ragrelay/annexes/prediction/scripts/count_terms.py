@@ -1,4 +1,4 @@
-"""Count the words of a dataset's passages. The cache keeps the counts; the output is a receipt."""
+"""Count the words in a dataset's passages, store the counts in the cache, and write a receipt."""
 
 import polars as pl
 from ragrelay.annexes.prediction.terms import count_terms

@@ -1,4 +1,4 @@
-"""Compute every predictor's value per query, k and ordering, for a retriever and generator."""
+"""Compute every predictor for a retriever and generator, with a value for each query, k and ordering."""
 
 from ragrelay.annexes.prediction.job import predict_utility
 from ragrelay.base.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Write the page of predictions, and its figures as SVG, PNG and PDF."""
+"""Write the prediction page, and its figures as SVG, PNG and PDF."""
 
 from pathlib import Path
 

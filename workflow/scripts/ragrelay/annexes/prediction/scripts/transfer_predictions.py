@@ -1,4 +1,4 @@
-"""Evaluate, on one dataset, regressions trained on the others."""
+"""Train regressions on the other datasets, and test them on one dataset."""
 
 from ragrelay.annexes.prediction.transfer import transfer_predictions
 from ragrelay.base.io.atomic_files import write_csv
