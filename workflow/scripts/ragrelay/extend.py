@@ -1,7 +1,7 @@
 """Public names for extensions: base classes to derive from, and helpers to import.
 
 For example, ``from ragrelay.extend import Retriever``. The module that defines a name is loaded when the name is first
-used. Annexes add their own names (``Annex.extends``). docs/reference/public.md lists all names and how stable they are.
+used. Annexes add their own names (``Annex.extends``). docs/reference/public.md lists all names and their stability.
 """
 
 import importlib

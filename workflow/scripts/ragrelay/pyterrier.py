@@ -1,8 +1,8 @@
 """Use a study's generator and scorers in PyTerrier pipelines, through a reader, an answer scorer and measures.
 
 Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from a finished study's
-stores; missing ones are computed and stored, so that all numbers equal the workflow's. Start Python in the folder where
-you ran the study, because paths in the study are relative to that folder.
+stores. Missing answers and scores are computed and stored as in the workflow. Start Python in the folder where you ran
+the study, because paths in the study are relative to that folder.
 """
 
 import math
@@ -113,8 +113,8 @@ class Reader(pt.Transformer):  # type: ignore[misc]
     """A PyTerrier transformer that answers each query from its first k passages, or without passages if k = 0.
 
     Input columns: qid, query, docno and score; if k = 0, only qid and query. Passages' texts come from the collection;
-    if the input has a column ``text``, it must contain the same texts. An engine only starts if answers are missing
-    from the study's store; new answers are added to the store.
+    if the input has a column ``text``, that column must contain the same texts. An engine only starts if answers are
+    missing from the study's store; new answers are added to the store.
 
     Args:
         study: The study's results.
@@ -123,11 +123,11 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         dataset: The dataset's name; defaults to the study's first.
         generator: The generator's name; defaults to the study's first.
         seeds: Sampling seeds; defaults to the study's seeds.
-        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of one per passage.
+        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of one row per passage.
 
     Raises:
-        InputError: The study isn't finished or doesn't contain the dataset, generator or ordering, its cache is
-            missing, or the generator's answers are imported.
+        InputError: The study isn't finished or doesn't contain the dataset or generator, the study's cache is missing,
+            or the generator's answers are imported.
     """
 
     def __init__(
@@ -162,12 +162,12 @@ class Reader(pt.Transformer):  # type: ignore[misc]
 
         Returns:
             The ranking (qid, query, docno, score, and rank from 0), cut at the study's ``context_depth`` and without
-            passages that have no text. If k = 0, one row per query. Each row also has ``qcontext`` (the passages' texts
-            in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers`` (one answer per seed;
-            None if missing) and ``docnos`` (in prompt order).
+            passages that have no text. With k = 0 or ``one_row``, one row per query. Each row also has ``qcontext``
+            (the passages' texts in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers``
+            (one answer per seed; None if missing) and ``docnos`` (in prompt order).
 
         Raises:
-            InputError: The workflow would fail too, for example because a prompt is too long.
+            InputError: The workflow would fail on this input too, for example because a prompt is too long.
         """
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
@@ -264,7 +264,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         threads: Number of CPU threads.
 
     Raises:
-        InputError: The study isn't finished or doesn't contain one of the named entries, its cache is missing, or the
+        InputError: The study isn't finished or doesn't contain one of the names, the study's cache is missing, or the
             scorer needs a judge.
     """
 
@@ -319,7 +319,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
-        """Score the answers to each of the study's queries that has references.
+        """Score the answers to the study's queries. Queries without references are left out.
 
         Args:
             answers: A reader's output.
@@ -397,7 +397,7 @@ def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named a
         scorer: The scorer that scores the answers.
 
     Returns:
-        The measure. Its value is NaN for queries without references, which makes PyTerrier's mean NaN too; the mean in
+        The measure, which is NaN for queries without references. PyTerrier's mean is then NaN too, whereas the mean in
         ir_measures leaves such queries out.
     """
     return _measure("P", scorer, lambda scores: scores["p"])

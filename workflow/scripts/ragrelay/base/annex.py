@@ -1,10 +1,10 @@
 """Define annexes: optional features on top of the core, such as prediction or comparing studies.
 
-An annex is a folder in ``ragrelay.annexes`` or a package that an entry point names (see base.extensions). The module
-``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it iterates
-over all annexes and uses the attributes and methods below. The argument ``study`` is a config.study.Study, or a
-StudyOfRules in rules. Because Snakemake imports every annex when it starts, annexes import data libraries and modules
-above the configuration inside methods.
+An annex is a folder in ``ragrelay.annexes`` or an installed package with an entry point (see base.extensions). The
+module ``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it
+iterates over all annexes and uses the attributes and methods below. The argument ``study`` is a config.study.Study;
+rules pass the subclass StudyOfRules. Because Snakemake imports every annex at startup, data libraries and
+``ragrelay.execution`` must be imported inside methods.
 """
 
 import importlib
@@ -25,7 +25,7 @@ PACKAGE = "ragrelay.annexes"
 
 
 class GenerationRule(TypedDict):
-    """A rule that generates answers. The keys are described in Annex.generation."""
+    """A rule that generates answers. For the keys, see Annex.generation."""
 
     rule: str
     prompts: tuple[str, StudyFile]
@@ -42,21 +42,21 @@ LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
 
 
 class ReportedStudy(Protocol):
-    """The files in a study's report. Annex.reported gets an object of this type (execution.study.reported.Reported)."""
+    """A study with its figures and tables, as passed to Annex.reported (see execution.study.reported.Reported)."""
 
     @property
     def study(self) -> CheckedStudy:
-        """The reported study."""
+        """The study."""
 
     def outputs(self, of: str) -> Sequence[Any]:
-        """Return the figures and tables whose scope is ``of``."""
+        """Return the figures and tables with the scope ``of``, such as a section."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
         """Return the paths of the figures and tables in ``outputs``, for each set of wildcard values in ``parts``."""
 
 
 class Annex:
-    """Base class for annexes. A subclass's docstring gives its purpose in the first paragraph."""
+    """Base class for annexes. The first paragraph of a subclass's docstring states the annex's purpose."""
 
     order: ClassVar[int]
     """The annex's position on the page and in the documentation, among all annexes sorted by this number."""
@@ -84,13 +84,13 @@ class Annex:
     """The annex's configuration keys that don't affect results, so the provenance doesn't record them."""
 
     def check(self, study: CheckedStudy) -> None:
-        """Check that the annex's configuration works in the study.
+        """Check the annex's configuration keys and catalogue entries.
 
         Args:
             study: The study to check.
 
         Raises:
-            InputError: A key or catalogue entry of the annex can't work in the study.
+            InputError: One of the annex's keys or catalogue entries is invalid in this study.
         """
 
     def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
@@ -116,13 +116,13 @@ class Annex:
         return {}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        """List the annex's keys that, when on, require the grid's generators to compute likelihoods of given texts.
+        """List the annex's features that need the grid's generators to compute likelihoods of texts.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each key to whether it is on; empty by default.
+            A mapping from each feature's configuration key to whether the feature is on; empty by default.
         """
         return {}
 
@@ -188,13 +188,13 @@ class Annex:
         return list(self.of_rules(study).sections) if self.shown else []
 
     def present(self, study: CheckedStudy) -> Mapping[str, object]:
-        """Check which of the annex's figures and tables the study can have.
+        """Check which requirements of the annex's figures and tables the study meets.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each requirement in the outputs' ``only_with`` to whether the study meets it.
+            A mapping from each requirement (a value of ``only_with``) to whether the study meets the requirement.
         """
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
@@ -203,16 +203,16 @@ class Annex:
         """List the annex's files to include in Snakemake's report in addition to the study's page.
 
         Args:
-            reported: Gives access to the study and to the paths of its figures and tables.
+            reported: The study with its figures, tables and their paths.
 
         Returns:
-            The files' paths; empty if ``sections`` is empty for the study.
+            The files' paths; empty if ``sections`` returns an empty list.
         """
         sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
-        """List the tables of individual passages' effects that the query explorer shows next to the contexts.
+        """List the tables with the effects of individual passages, which the query explorer shows next to the contexts.
 
         Args:
             study: The study.
@@ -224,7 +224,7 @@ class Annex:
         return []
 
     def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
-        """List the tables of text blocks that the query explorer shows below a query's contexts.
+        """List the tables with text blocks, which the query explorer shows below a query's contexts.
 
         Args:
             study: The study.
@@ -236,14 +236,14 @@ class Annex:
         return []
 
     def left_out(self, study: CheckedStudy) -> LeftOut:
-        """List the files that count the data left out by the annex.
+        """List the files with counts of the data that the annex leaves out.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each count's name to its stage, the path pattern of its files, and the files; empty by
-            default.
+            A mapping from each kind of count to its stage, the path pattern of its files, and the files' paths; empty
+            by default.
         """
         return {}
 
@@ -301,31 +301,30 @@ class Annex:
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
     def page_patterns(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
-        """List the path patterns of page inputs that consist of one file for each set of wildcard values.
+        """List the path patterns of the page inputs that have one file per item in ``sections``.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from input name to path pattern; by default, the tables from the rule ``shown``, if the study has
-            any.
+            A mapping from input name to path pattern; by default, the tables that the rule ``shown`` creates, if any.
         """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
     def page_params(self, study: CheckedStudy) -> object:
-        """Return values from the configuration that the annex's part of the page needs.
+        """Return the configuration values that the annex's part of the page needs.
 
         Args:
             study: The study.
 
         Returns:
-            Plain (JSON-like) values, passed to the page's rule as a parameter; None, the default, for no parameter.
+            JSON-like values, which the page's rule gets as a parameter; None, the default, for no parameter.
         """
         return None
 
     def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, object]:
-        """List the files that this annex needs to show its part on another annex's page.
+        """List the files from which another annex's page shows this annex's results.
 
         Args:
             study: The study.
@@ -337,7 +336,7 @@ class Annex:
         return {}
 
     def page_modules(self, study: CheckedStudy) -> list[str]:
-        """List the modules that the annex's part of the page imports dynamically, such as those of kinds.
+        """List the modules that the annex's part of the page imports dynamically, such as modules that define kinds.
 
         Args:
             study: The study.
@@ -371,19 +370,19 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: input name and path pattern
-            of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that records the
-            job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers that have
-            such prompts; defaults to all in the grid. ``leaves_out``: whether prompts that exceed the window are left
-            out even if the generator truncates other prompts; the rule that builds the prompts needs the same
-            parameter. ``stage``: for a rule that generates answers in several stages, the name and wildcards of the
-            stage that the mapping describes. ``planned``: like ``prompts``, but for estimated prompts, which the plan
-            uses while the real prompts depend on answers that don't exist yet.
+            One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: the input name and path
+            pattern of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that
+            records the job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers
+            that have such prompts; defaults to all in the grid. ``leaves_out``: the rule's parameter of this name:
+            whether to skip prompts that exceed the window even with `over_window: truncate`. ``stage``: for a rule with
+            several stages, the stage's name and wildcards. ``planned``: the input name and path pattern of stand-in
+            prompts, from which the plan estimates the cost while the real prompts depend on answers that don't exist
+            yet.
         """
         return []
 
     def answers_await(self, study: CheckedStudy) -> list[StudyFile]:
-        """List the files that confirm passed checks and must exist before an engine answers the grid's prompts.
+        """List the files written by checks that must pass before an engine answers the grid's prompts.
 
         Args:
             study: The study.
@@ -394,7 +393,7 @@ class Annex:
         return []
 
     def planned(self, study: CheckedStudy) -> list[str]:
-        """List the sentences that the annex adds at the end of `snakemake plan`'s output.
+        """List the sentences that the annex adds to the end of the output of `snakemake plan`.
 
         Args:
             study: The study.
@@ -405,7 +404,7 @@ class Annex:
         return []
 
     def prefetched(self, study: CheckedStudy) -> list[StudyFile]:
-        """List the annex's files that `snakemake prefetch` creates, on a machine with internet access.
+        """List the annex's files that `snakemake prefetch` creates on a machine with internet access.
 
         Args:
             study: The study.
@@ -433,7 +432,7 @@ class Annex:
 
 
 def template_folders() -> list[Path]:
-    """Return all annex folders that contain page templates."""
+    """Return the folder ``templates`` of every annex that has page templates."""
     return sorted(
         folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
     )
@@ -441,7 +440,7 @@ def template_folders() -> list[Path]:
 
 @cache
 def packages() -> dict[str, str]:
-    """Return every annex's package by the annex's name."""
+    """Return a mapping from annex names to packages."""
     own = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
     if twice := sorted({*own} & extensions("Annex").keys()):
         raise InputError(f"entry point Annex.{twice[0]}", "the name of one of ragrelay's annexes", "another name")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """Unusable input, reported in one line with its place, the value found and the values expected.
+    """An error about unusable input: one line with the place, the value found and the values expected.
 
     Unprintable characters, such as line breaks and terminal codes, are shown as escapes.
 
     Args:
         place: Where the input is: a file, a configuration key, an argument.
         found: The unusable value, or the missing thing.
-        expected: What would work instead.
+        expected: The values that would be valid.
     """
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:
@@ -26,7 +26,7 @@ class InputError(ValueError):
 
 
 class RequestError(InputError):
-    """A request that will fail however often an engine is started, such as a prompt that exceeds the window.
+    """An error that restarting the engine can't fix, such as a prompt that exceeds the window.
 
     The error depends only on the job's configuration and inputs.
     """
@@ -54,13 +54,13 @@ def printable(text: str) -> str:
 
 
 def one_of(known: Iterable[object], *given: object) -> str:
-    """Return ``one of a, b, c`` for the names in ``known``, plus a hint if one resembles a name in ``given``."""
+    """Return ``one of a, b, c`` for the names in ``known``, plus a hint if a ``given`` name resembles a known name."""
     names = [str(name) for name in known]
     return "one of " + ", ".join(names) + nearest(names, *given)
 
 
 def nearest(known: Iterable[str], *given: object) -> str:
-    """Return ``; did you mean 'a'?`` if a name in ``known`` resembles one in ``given``; otherwise an empty string."""
+    """Return ``; did you mean 'a'?`` if a ``given`` name resembles the known name a; otherwise an empty string."""
     names = list(known)
     near = {match for name in given for match in difflib.get_close_matches(str(name), names, n=1)}
     return f"; did you mean {' and '.join(map(repr, sorted(near)))}?" if near else ""

@@ -30,7 +30,7 @@ def _entries() -> EntryPoints:
 
 @cache
 def extensions(base: str) -> dict[str, str]:
-    """Return a mapping from entry point names to modules, for all entry points that extend the class named ``base``.
+    """Return a mapping from names to modules for all entry points that extend the class named ``base``.
 
     Raises InputError for an unusable entry point.
     """
@@ -55,7 +55,7 @@ def extended() -> set[str]:
 
 
 def import_extension(module: str) -> ModuleType:
-    """Import the module that an entry point names. Raises InputError if the import fails."""
+    """Import a module that an entry point refers to. Raises InputError if the import fails."""
     try:
         return importlib.import_module(module)
     except Exception as error:  # the other package may raise anything
@@ -73,7 +73,7 @@ def classes_of(module: ModuleType, base: type[C]) -> list[type[C]]:
 
 @cache
 def extending_packages() -> tuple[str, ...]:
-    """Return the top-level packages that entry points refer to, sorted."""
+    """Return the sorted names of the top-level packages that entry points refer to."""
     return tuple(sorted({entry.value.partition(".")[0] for entry in _entries()}))
 
 
@@ -87,7 +87,7 @@ def source_folder(package: str) -> Path | None:
 
 
 def source_file(module: str) -> Path | None:
-    """Return the source file of a module in an extending package; None if there is none."""
+    """Return the source file of a module in an extending package, or None if there is none."""
     folder = source_folder(module.partition(".")[0])
     if folder is None:
         return None
@@ -96,7 +96,7 @@ def source_file(module: str) -> Path | None:
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of a package. Raises InputError if it has none."""
+    """Return a package's folder. Raises InputError if ``package`` isn't a package."""
     path = source_file(package)
     if path is None or path.name != "__init__.py":
         raise InputError(f"module {package}", "no folder with an __init__.py", "a package")

@@ -1,4 +1,4 @@
-"""Declare a study's grid: the catalogue names and values whose combinations form its cells."""
+"""Declare a study's grid: the catalogue names and values whose combinations form the study's cells."""
 
 from typing import Annotated
 

@@ -1,9 +1,9 @@
 """Define kinds of catalogue entries. A kind is a class in its own file, and its fields are the entry's keys.
 
-Each catalogue section (retrievers, scorers, …) has a base class and a package in which each module defines one kind and
-is named after it. Other packages add kinds through entry points (extensions). The schema, defaults, key reference,
-checks, inputs and downloads are all derived from the class, so to add a kind, you only add a module. Because Snakemake
-imports the kinds of a configuration's entries when it starts, kinds import heavy libraries inside methods.
+Each catalogue section (retrievers, scorers, …) has a base class and a package, in which each module defines one kind.
+The module's name is the kind's name. Other packages add kinds through entry points (extensions). The schema, defaults,
+key reference, checks, inputs and downloads are all derived from the class, so to add a kind, you only add a module.
+Because Snakemake imports the kinds in a configuration at startup, kinds import heavy libraries inside methods.
 """
 
 import importlib
@@ -27,12 +27,12 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """The parts of a study that checks can read: configuration, grid and folders.
+    """A study as seen by checks: its configuration, grid and folders.
 
     Args:
-        config: The configuration as users wrote it.
-        folder: The folder that relative paths are relative to.
-        prompts: Folders with prompt templates. If several have the same template, the first one's is used.
+        config: The configuration as the user wrote it.
+        folder: The base folder for relative paths.
+        prompts: Folders to search for prompt templates, in this order.
     """
 
     def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
@@ -54,18 +54,18 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: The name of a folder next to each folder in ``prompts``, to search instead.
+            folder: The name of a folder to search instead; it is next to each folder in ``prompts``.
 
         Returns:
-            The template's path in the first folder that contains it; if no folder does, the path it would have in the
-            first.
+            The template's path in the first folder that contains the template. If none does, a path in the first
+            folder.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
 
 class Download(NamedTuple):
-    """A repository on a hub, whose id is in an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A hub repository to download, named by an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -81,7 +81,7 @@ class Kind(Settings):
 
     @classmethod
     def known(cls) -> list[str]:
-        """List the keys that an entry may have, except the one that names the kind.
+        """List all keys that an entry may have, except the key that names the kind.
 
         Returns:
             The keys, in the order in which the fields are declared.
@@ -97,7 +97,7 @@ class Kind(Settings):
             folder: The folder in which to look for modules with users' functions.
 
         Returns:
-            The completed entry. It only has ``code`` if the kind has keys for functions or comes from another package.
+            The completed entry. ``code`` is only added if the kind has keys for functions or is from another package.
         """
         named = {key: definition[key] for key in cls.functions() if key in definition}
         code = code_hashes(named, folder) | cls.outside_code()
@@ -105,7 +105,7 @@ class Kind(Settings):
 
     @classmethod
     def outside_code(cls) -> dict[str, str]:
-        """Hash the kind's source if another package defines it.
+        """Hash the kind's source code if the kind is from another package.
 
         Cached results depend on this hash, because other packages' authors can't be expected to keep version numbers.
 
@@ -115,14 +115,14 @@ class Kind(Settings):
         return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check whether the entry's values, which already have the right types, work in this study.
+        """Check that the entry can be used in this study. The types of the entry's values have been checked before.
 
         Args:
-            place: The start of messages: the entry's key after an opening quotation mark. Append ``.key'`` to it.
+            place: Where messages locate the entry, such as ``config key 'scorers.rouge``. Append ``.key'``.
             study: The study that uses the entry.
 
         Raises:
-            InputError: The entry can't work in the study.
+            InputError: The entry can't be used in this study.
         """
         for key in self.functions():
             if (name := getattr(self, key)) is not None:
@@ -143,7 +143,7 @@ class Kind(Settings):
         """List the models and tokenizers to download.
 
         Returns:
-            One Download per repository that the entry names.
+            One Download per repository.
         """
         yield from ()
 
@@ -193,7 +193,7 @@ K = TypeVar("K", bound=Kind)
 class Kinds(Generic[K]):
     """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, chosen by ``selector``.
 
-    In a type annotation (``Annotated``), it makes pydantic validate the entry with the keys of the entry's kind.
+    Kinds in a type annotation (``Annotated``) make pydantic validate each entry with the keys of the entry's kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -267,7 +267,7 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of the key that names a kind. Its description is ``lead``, followed by all kinds."""
+        """Return the JSON Schema of the key that names a kind. The description is ``lead``, then all kinds."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
@@ -283,10 +283,10 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds with shared keys. An entry has the keys of all kinds, with defaults, but only uses those of its own kind.
+    """Kinds with shared keys. An entry may have the keys of all kinds, but only uses the keys of its kind.
 
-    So an overlay can change an entry's kind without changing its other keys. ``default``: the kind of entries that name
-    none.
+    An overlay can therefore change an entry's kind and leave the other keys as they are. ``default``: the kind of
+    entries that don't name a kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -294,7 +294,7 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return an instance of the kind that ``definition`` names, with the values of the keys that this kind uses."""
+        """Return an instance of the kind of ``definition``, with the values of the keys that the kind uses."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
@@ -309,7 +309,7 @@ class MergedKinds(Kinds[K]):
                 )
 
     def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``definition`` without the keys that its own kind doesn't use."""
+        """Return ``definition`` with only the keys that the entry's kind uses."""
         used = {self.selector, *self[definition[self.selector]].model_fields}
         return {key: value for key, value in definition.items() if key in used}
 

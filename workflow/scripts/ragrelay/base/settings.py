@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a string that must match ``pattern`` completely. In the JSON Schema, ``format``, if given, replaces it."""
+    """Marks a string that must match ``pattern`` completely. With ``format``, the JSON Schema has no pattern."""
 
     pattern: str
     expected: str
@@ -66,7 +66,7 @@ class Matching:
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` if it matches, otherwise raise RefusedError."""
+        """Return ``value`` if it matches the pattern, otherwise raise RefusedError."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
             raise RefusedError(repr(value) if self.shown else "an unsuitable value (not shown)", self.expected)
         return value
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that must be one of the names that ``names`` returns. ``names`` is only called for a check."""
+    """Marks a value that must be one of the names returned by ``names``, which is only called to check a value."""
 
     names: Callable[[], Collection[str]]
 
@@ -99,7 +99,7 @@ class _OrNull:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
-        """Validate ``value``. If its type is wrong, the message says that null is accepted too."""
+        """Validate ``value``. The message about a wrong type mentions that null is accepted too."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -168,8 +168,8 @@ class _NotNull:
 class Settings(BaseModel):
     """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes the mapping to users.
 
-    A field without a default is a required key. A field whose default is None is a key that may be absent; it may only
-    be null if its type is Nullable.
+    A field without a default is a required key. A field whose default is None is a key that may be absent. Only a key
+    of type Nullable may be null.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -244,7 +244,7 @@ class Settings(BaseModel):
 
 
 def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
-    """Raise RefusedError for the first unknown key in ``given`` or, if there is none, for a missing required key."""
+    """Raise RefusedError if ``given`` has an unknown key or lacks a required key."""
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:

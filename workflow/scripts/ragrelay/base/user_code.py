@@ -1,6 +1,6 @@
 """Find users' own functions and classes, which the configuration names as ``module:name``.
 
-Modules are searched for in the study's folder and then among installed packages. At the start, modules are only parsed;
+Modules are searched for in the study's folder and then among installed packages. At startup, modules are only parsed;
 jobs import them.
 """
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
     """Raise InputError if the function or class ``name`` (module:name) is neither in ``folder`` nor installed.
 
-    ``kind``: what the message calls it, such as function or class.
+    ``kind``: `function` or `class`, for the message.
     """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
@@ -43,7 +43,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return a 16-digit hash of each function's module, by key; keys whose module doesn't exist are left out."""
+    """Return a 16-digit hash of each function's module, by key. Functions whose module doesn't exist are left out."""
     files = {key: _module_file(name, folder) for key, name in functions.items()}
     return {key: file_hash(path)[:16] for key, path in files.items() if path}
 
@@ -59,9 +59,9 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
-    """Turn an error from the user's function ``name`` into an InputError that names the file, line and ``given`` input.
+    """Turn an error in the user's function ``name`` into an InputError that names the file, line and ``given`` input.
 
-    The traceback is logged. ``given``: a noun phrase for the input. ``expected``: what the function should return.
+    The traceback is logged. ``given``: a noun phrase for the input. ``expected``: the correct kind of result.
     """
     try:
         yield
@@ -77,13 +77,13 @@ def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[No
 
 
 def module_of(name: str) -> ModuleType:
-    """Import the module of ``name`` (module:name) from the working folder or, if not found, from installed packages."""
+    """Import the module in ``name`` (module:name) from the working folder or, failing that, from installed packages."""
     with _importable(Path()):
         return importlib.import_module(name.partition(":")[0])
 
 
 def names_from(package: str, name: str, folder: Path) -> list[str]:
-    """List the names that the module of ``name`` imports from ``package``, as ``module`` or ``module:name``, sorted."""
+    """Return the sorted names (module or module:name) that the module in ``name`` imports from ``package``."""
     path = _module_file(name, folder)
     imported = set()
     for node in ast.walk(ast.parse(path.read_bytes())) if path else ():

@@ -1,4 +1,4 @@
-"""Define the base class of kinds that call a user's own function on pairs of texts."""
+"""Define the base class for kinds that call a user's own function on pairs of texts."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from ragrelay.base.user_code import function_named
 
 
 class PairFunction(Kind):
-    """Base class of kinds that call a user's function once per pair, or once with two lists if `batch` is set."""
+    """Base class for kinds that call a user's function once per pair, or once with two lists if `batch` is set."""
 
     results: ClassVar[str]
     """A plural noun for the function's results, used in messages."""
@@ -26,7 +26,7 @@ class PairFunction(Kind):
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def called(self, place: str, one: Sequence[str], other: Sequence[str]) -> list[Any]:
-        """Call the function for all pairs of texts. Raises InputError unless it returns one result per pair."""
+        """Call the function for all pairs of texts. Raises InputError unless there is one result per pair."""
         function = function_named(self.function)
         if self.batch:
             results = list(function(one, other, **self.options))

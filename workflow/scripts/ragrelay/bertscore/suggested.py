@@ -1,6 +1,6 @@
 """Look up bert-score 0.3.13's default models and layers.
 
-A model's default layer is the one whose scores correlate best with human judgements on WMT16. Source: Zhang et al.,
+A model's default layer is the layer whose scores correlate best with human judgements on WMT16. Source: Zhang et al.,
 BERTScore, ICLR 2020, appendix B, and bert-score's later additions.
 """
 
@@ -131,7 +131,7 @@ def suggested_model(language: str) -> str:
 
 
 def suggested_layer(model: str) -> int:
-    """Return the default layer for ``model``. Raises InputError if there is none."""
+    """Return the default layer for ``model``. Raises InputError for a model without a default layer."""
     if model not in LAYERS:
         raise InputError("num_layers", f"none, and {model} has no default", "the layer whose embeddings are compared")
     return LAYERS[model]

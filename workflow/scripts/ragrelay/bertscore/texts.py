@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Return each distinct text with its tokens' weights: ``idf`` by token id (or 1), and 0 for [CLS] and [SEP]."""
+        """Encode each distinct text. Weights are ``idf`` by token id or, without ``idf``, 1 (0 for [CLS] and [SEP])."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
@@ -96,8 +96,8 @@ def match_pairs(
 ) -> torch.Tensor:
     """Return precision, recall and F1 for (candidate, reference) pairs, as a float32 tensor (layers, n, 3) on the CPU.
 
-    F1 is 2PR / (P + R), or 0 if that is undefined. A pair with an empty text scores 0. As in bert-score, P or R is NaN
-    if all tokens in a text have weight 0. ``at_once``: number of pairs per matrix product.
+    F1 is 2PR / (P + R), or 0 if P + R is 0. A pair with an empty text scores 0. As in bert-score, P or R is NaN if all
+    tokens in a text have weight 0. ``at_once``: number of pairs per matrix product.
     """
     scores = torch.zeros(layers, len(pairs), 3)
     lengths = [(len(candidate.weights), len(reference.weights)) for candidate, reference in pairs]

@@ -37,7 +37,7 @@ def check_file(path: Path) -> None:
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:
-    """Raise InputError if ``overlays`` don't set the key `study`, because results would go to another study's folder.
+    """Raise InputError if ``overlays`` don't set the key `study`, so that results can't go to another study's folder.
 
     ``given``: the keys from overlays and the command line. ``study``: the name of the study in the catalogue file.
     """

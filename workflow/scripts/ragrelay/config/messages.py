@@ -79,7 +79,7 @@ def _problem(error: Mapping[str, Any], given: object) -> _Problem:
 
 
 def input_error(error: ValidationError, given: object) -> InputError:
-    """Return one of pydantic's errors in ``given`` as an InputError: the first in alphabetical order of keys."""
+    """Convert pydantic's error about ``given`` into an InputError for the first invalid key, in alphabetical order."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()

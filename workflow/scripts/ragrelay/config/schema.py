@@ -1,4 +1,4 @@
-"""Declare the configuration's keys: types, bounds, defaults, descriptions. Catalogue entries' keys are in their kinds.
+"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare the keys of catalogue entries.
 
 To add a key, add a field with a description here or in a kind. Validation, messages, defaults, the reference in
 config/README.md and the JSON Schema for editors all come from that field.
@@ -240,7 +240,7 @@ class Configuration(*(a.keys for a in reversed(annexes()) if a.keys), CoreSettin
 def validated(config: Mapping[str, object]) -> Configuration:
     """Validate ``config`` and fill in defaults. The result's ``mapping()`` is a deep copy with sorted keys.
 
-    Raises InputError for the first invalid key, naming it with its dotted path.
+    Raises InputError with the dotted path of the first invalid key.
     """
     given = _with_dates_as_texts(config)
     try:
@@ -250,7 +250,7 @@ def validated(config: Mapping[str, object]) -> Configuration:
 
 
 def load_schema() -> JsonSchema:
-    """Return the configuration's JSON Schema, for editors and for the reference."""
+    """Return the configuration's JSON Schema, for editors and the key reference."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ragrelay configuration",

@@ -51,12 +51,12 @@ class Study(CheckedStudy):
     In ``grid``, the ordering ``permutations`` is replaced with one ordering for each permutation.
 
     Args:
-        config: The configuration as users wrote it.
-        folder: The folder that relative paths are relative to.
-        prompts: Folders with prompt templates. If several have the same template, the first one's is used.
+        config: The configuration as the user wrote it.
+        folder: The base folder for relative paths.
+        prompts: Folders to search for prompt templates, in this order.
 
     Raises:
-        InputError: A key or catalogue entry is invalid. The error describes the first one.
+        InputError: A key or catalogue entry is invalid. The message describes the first invalid one.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Study(CheckedStudy):
         """Look up a scorer in the catalogue.
 
         Args:
-            name: The name of a scorer or of a panel's part.
+            name: The name of a scorer, or of a panel without one of its judges.
 
         Returns:
             The catalogue entry, with defaults.
@@ -166,10 +166,10 @@ class Study(CheckedStudy):
         return definition
 
     def scored_texts(self) -> dict[str, bool]:
-        """List the keys that, when on, require the grid's generators to compute likelihoods of given texts.
+        """List the features that need the grid's generators to compute likelihoods of texts.
 
         Returns:
-            A mapping from each key to whether it is on.
+            A mapping from each feature's configuration key to whether the feature is on.
         """
         of_annexes = {key: is_on for annex in annexes() for key, is_on in annex.scored_texts(self).items()}
         return {"context_use": self.settings.context_use, **of_annexes}
@@ -214,13 +214,13 @@ class Study(CheckedStudy):
         return [name for name in self.grid.retrievers if self.empty_rankings(name) == "zero"]
 
     def empty_rankings(self, retriever: str) -> str | None:
-        """Look up what happens to queries for which a retriever finds nothing.
+        """Look up how to treat queries for which a retriever finds nothing.
 
         Args:
             retriever: The retriever's name.
 
         Returns:
-            The value of `empty_rankings` if the retriever searches for every query; None if it may leave queries out.
+            The value of `empty_rankings`, or None if the retriever doesn't search for every query.
         """
         kind = RETRIEVER_KINDS.of(self.retriever(retriever))
         ranks = kind.searches_every_query and not kind.needs_qrels
@@ -234,7 +234,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            A mapping from each set's name to the lowest label in it: one set per grade of the dataset, or a single set.
+            A mapping from set names to the lowest label in each set. There is one set per grade, or a single set.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
@@ -267,11 +267,11 @@ class Study(CheckedStudy):
 
         Args:
             dataset: The section's dataset.
-            scorer: The section's scorer; defaults to the primary comparison's.
+            scorer: The section's scorer; defaults to the scorer of the primary comparison.
 
         Returns:
-            The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. A section
-            without the chosen reference set uses its first reference set instead.
+            The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. If the
+            section lacks the chosen reference set, the section's first one is used.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -304,7 +304,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            The margin, in units of the score; None if there is none, such as for a judge without an entry in `margins`.
+            The margin, in units of the score, or None if none is set (the default for judges).
         """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         kind = SCORER_KINDS.of(self.scorer(scorer))
@@ -313,7 +313,7 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and all retrievers whose runs these depend on.
+        """List the grid's retrievers and all retrievers on whose runs they depend.
 
         Returns:
             The sorted retriever names.
@@ -330,7 +330,7 @@ class Study(CheckedStudy):
         return names
 
     def asked_generators(self) -> list[str]:
-        """List the grid's generators that run on an engine, excluding those with imported answers.
+        """List the grid's generators that have an engine, as opposed to imported answers.
 
         Returns:
             Generator names.

@@ -6,7 +6,7 @@ import polars as pl
 
 
 def printed(table: pl.DataFrame) -> str:
-    """Return ``table`` as Markdown with all rows, right-aligned numbers with commas, and empty cells for nulls."""
+    """Return ``table`` as Markdown, with all rows, thousands separators, and empty cells for nulls."""
     with pl.Config(
         tbl_formatting="MARKDOWN",
         tbl_hide_dataframe_shape=True,

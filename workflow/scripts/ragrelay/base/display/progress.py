@@ -1,4 +1,4 @@
-"""Show progress as complete lines on the terminal, which parallel jobs and Snakemake share."""
+"""Show progress on the terminal in complete lines, because parallel jobs and Snakemake share the terminal."""
 
 import sys
 import threading
@@ -18,7 +18,7 @@ _JOB: ContextVar[str] = ContextVar("job", default="")
 
 @contextmanager
 def prefixed(job: str) -> Iterator[None]:
-    """Within the context, prefix all progress lines with ``job``, a name such as the job's dataset and retriever."""
+    """Within the context, start all progress lines with ``job``, a label such as the job's dataset and retriever."""
     token = _JOB.set(job)
     try:
         yield
@@ -27,9 +27,9 @@ def prefixed(job: str) -> Iterator[None]:
 
 
 class Lines:
-    """Writes lines that begin with the job's name to standard error if standard error is a terminal.
+    """A writer of progress lines to standard error. It writes nothing if standard error isn't a terminal.
 
-    The first line appears at once or, with ``later``, after a pause. Threads may share an instance.
+    Each line begins with the job's name. With ``later``, the first line appears after a pause. Thread-safe.
     """
 
     def __init__(self, later: bool = False) -> None:
@@ -41,7 +41,7 @@ class Lines:
         self._lock = threading.Lock()
 
     def say(self, text: Callable[[], str]) -> None:
-        """Call ``text`` and write the result as a line, unless the previous line was written too recently."""
+        """Call ``text`` and write the result as a line, unless the last line was written only moments ago."""
         with self._lock:
             now = time.monotonic()
             if now >= self._next and sys.stderr.isatty():
@@ -50,9 +50,9 @@ class Lines:
 
 
 class Progress:
-    """Counts finished items out of ``total`` and shows the count on a terminal. ``unit`` is a plural noun.
+    """A counter of finished items, out of ``total``, that shows progress on a terminal. ``unit`` is a plural noun.
 
-    The rate ignores the first items, during which the engine warms up.
+    The displayed rate ignores the first items, because the engine is still warming up then.
     """
 
     def __init__(self, total: int, unit: str) -> None:

@@ -1,4 +1,4 @@
-"""Write to the terminal, escaping any characters in file names, logs and server replies that would move the cursor."""
+"""Write to the terminal, and escape control characters from file names, logs and server replies."""
 
 import logging
 import sys
@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
 
 
 class Shown(logging.Formatter):
-    """Wraps another log formatter and escapes its output, so that logs are safe to view on a terminal."""
+    """A log formatter that escapes another formatter's output, so that logs are safe to view on a terminal."""
 
     def __init__(self, formatter: logging.Formatter | None) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ def tell(*lines: object) -> None:
 
 
 def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
-    """Write a line to standard error for each count in ``counts`` (what, count) that has a warning or a sentence."""
+    """Write the warnings in ``counts`` (rows with the keys what and count) to standard error, one per line."""
     for row in counts:
         if "warning" in row:
             number = of_total(row["count"], row.get("of", {}))

@@ -42,7 +42,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary path for a new folder, then rename it to ``path`` unless another job created ``path``."""
+    """Yield a temporary path for a new folder, then rename the folder to ``path`` unless ``path`` already exists."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -84,7 +84,7 @@ def _share(path: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder that other jobs may be reading, by first renaming it in one step."""
+    """Rename a folder, so that other jobs never read it while it is half deleted, and then delete the folder."""
     aside = temporary_beside(path)
     try:
         path.rename(aside)
@@ -154,9 +154,9 @@ def leftovers(folder: Path) -> Iterator[Path]:
 
 
 def ended(temporary: Path) -> bool:
-    """Return whether the process that created ``temporary`` has ended, as far as this machine knows.
+    """Return whether the process that created ``temporary`` is known to have ended.
 
-    A machine only knows the processes that it has run since booting. Processes on other nodes count as running.
+    Processes on other nodes, or from before the last reboot, can't be checked and are assumed to be running.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():
@@ -174,7 +174,7 @@ def ended(temporary: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a temporary file or folder, tolerating that another job removes it at the same time."""
+    """Remove a temporary file or folder, even if another job is removing it at the same time."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

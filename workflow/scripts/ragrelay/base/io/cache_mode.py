@@ -1,4 +1,4 @@
-"""Check whether jobs may write to the cache. Jobs get the config key ``cache_mode`` through the environment.
+"""Check whether jobs may write to the cache. Jobs read the config key ``cache_mode`` from an environment variable.
 
 The key isn't a param of any rule, because it doesn't affect results.
 """
@@ -18,7 +18,7 @@ def read_only() -> bool:
 
 
 def check_writable(missing: str, folder: Path) -> None:
-    """Raise InputError if the cache is read-only. ``missing``: a clause that ends with ``folder``."""
+    """Raise InputError if the cache is read-only. ``missing``: the words that precede ``folder`` in the message."""
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
         raise InputError(

@@ -1,8 +1,8 @@
-"""Record who is using a cache, in one file per run or removal in ``<cache_dir>/.in-use``, so that no run loses files.
+"""Record which runs and removals are using a cache, so that no run loses files.
 
-These files are called notes. A run writes its note and then looks for removals; a removal writes its note and then
-looks for runs. So at least one of the two sees the other. Processes keep renewing their notes, and notes of dead
-processes are ignored.
+Each run or removal has a file in ``<cache_dir>/.in-use``, called a note. A run writes its note and then looks for
+removals; a removal writes its note and then looks for runs. So one always sees the other. Running processes keep
+renewing their notes; other notes are ignored.
 """
 
 import atexit
@@ -27,7 +27,7 @@ RUN, REMOVAL = "run", "removal"
 
 
 class Use:
-    """A note that this process uses the cache for a run or a removal (``kind``), until ``end`` or the process ends."""
+    """This process's note in a cache, deleted by ``end`` or at exit. ``kind`` is `run` or `removal`."""
 
     def __init__(self, cache_dir: Path, kind: str) -> None:
         self.path = temporary_beside(cache_dir / FOLDER / kind)
@@ -46,7 +46,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """Describe the other running processes of ``kind``. Notes' ages are relative to the file system's clock."""
+        """List other running processes with a note of this ``kind``. Ages are measured by the file system's clock."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
@@ -68,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Record, within the context, that a job uses the cache, because jobs may outlive the run that submitted them."""
+    """Within the context, record that a job uses the cache, because jobs may outlive the run that submitted them."""
     use = note_run(Path(cache_dir))
     try:
         yield
@@ -78,9 +78,9 @@ def in_use(cache_dir: str | Path) -> Iterator[None]:
 
 
 def note_run(cache_dir: Path) -> Use | None:
-    """Record that this process uses the cache for a study. Raises InputError while files are being removed from it.
+    """Write a note that a run is using the cache, and return it. Returns None if the cache isn't writable.
 
-    If the cache isn't writable, there is no note.
+    Raises InputError if another process is removing files from the cache.
     """
     if read_only():
         return None

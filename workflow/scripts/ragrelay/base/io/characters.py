@@ -29,7 +29,7 @@ _QUOTES_AND_DASHES = str.maketrans(
 
 
 def composed(text: str) -> str:
-    """Return ``text`` in Unicode's form NFC, which combines a letter and its accents into one character if possible."""
+    """Return ``text`` in Unicode normalisation form NFC, which merges letters with their accents where possible."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError if the id ``value`` is empty or contains whitespace or invisible characters. ``name``: e.g. qid.
+    """Raise InputError for an empty id or an id with whitespace or invisible characters. ``name``: the column.
 
     TREC files are split at whitespace, and pytrec_eval reads ids as C strings, which end at the first NUL.
     """
@@ -73,13 +73,13 @@ def is_seen(text: str) -> bool:
 
 
 def check_text(place: str, text: str) -> None:
-    """Raise InputError if ``text`` contains NUL, where C libraries would cut it off."""
+    """Raise InputError if ``text`` contains a NUL character, because C libraries would cut the text off there."""
     if "\0" in text:
         raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
 
 
 def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
-    """Raise InputError if a query contains a control character that matches ``refused``; engines may reject these."""
+    """Raise InputError if a query has a control character that matches ``refused``; engines may reject such queries."""
     if control := refused.search(text):
         found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
         raise InputError(place, found, "a query without control characters")

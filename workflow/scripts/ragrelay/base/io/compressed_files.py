@@ -23,7 +23,7 @@ def plain_name(name: str) -> str:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading and decompress it. Reading damaged data raises one of the errors in DAMAGE."""
+    """Open a file to read its decompressed content. Reading damaged data raises one of the errors in DAMAGE."""
     ending = path.suffix.lower()
     if ending in COMPRESSED and path.stat().st_size == 0:
         raise EOFError("an empty file")

@@ -1,4 +1,4 @@
-"""Check that a user's file contains the data that a study needs, with counts and warnings of what is missing."""
+"""Count the data missing from users' files, and write warnings if too much is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,10 +17,10 @@ NAMED = ("generator", "scorer", "source", "judge", "retriever")
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
 ) -> dict[str, object]:
-    """Return a count (what, count, of) of the needed items that are missing from the user's file ``place``.
+    """Count the items missing from the user's file ``place``. Returns a mapping with the keys what, count and of.
 
-    ``what``: plural nouns for the needed and for the missing items. ``given``: what the file contains instead, for the
-    error message. Raises InputError if none of the needed items was ``found``.
+    ``what``: plural nouns for the needed and the missing items. ``given``: a phrase about the file's content, for the
+    message. Raises InputError if all needed items are missing.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -28,10 +28,10 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return warnings about doubtful data, for the top of a page. ``counts``: the content of left_out.json.
+    """Return the warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
 
-    They consist of coverage_warnings, the warnings in ``counts`` (one per dataset and kind of count), and the sentences
-    in ``counts``.
+    Warnings about files with too little data come first, followed by the warnings in ``counts``, which are merged if
+    they say the same about a dataset, and then by the sentences in ``counts``.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -51,14 +51,14 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def of_total(count: int, detail: Mapping[str, object]) -> str:
-    """Format a ``count`` from left_out.json, followed by the total if its ``detail`` has one."""
+    """Format a ``count`` from left_out.json, followed by "of" and the total if ``detail`` contains a total."""
     return f"{count:,} of {detail['total']:,}" if "total" in detail else f"{count:,}"
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return one sentence for each dataset and file with less than ENOUGH of the data that the study could use.
+    """Return one warning for each dataset and file that has less than half (ENOUGH) of the data that the study needs.
 
-    ``counts``: the content of left_out.json. Counts that weren't created by count_missing are ignored.
+    ``counts``: the content of left_out.json. Only counts from count_missing are considered.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

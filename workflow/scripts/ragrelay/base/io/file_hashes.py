@@ -1,6 +1,6 @@
 """Store hashes of cached files when they are written, and check them when the files are used.
 
-Files from older versions' caches have no hashes yet; their hashes are stored on first use.
+Files cached by older versions have no hashes yet. Their hashes are stored when the files are first used.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ BARE = re.compile(rb"[0-9a-f]{64}")
 def write_hashes(path: Path) -> None:
     """Store the size and two hashes (of samples and of all bytes) of a file, or of every file in a folder.
 
-    They are written to ``hashes.json`` in the folder, or to ``<name>.hashes.json`` next to the file.
+    The sizes and hashes are written to ``hashes.json`` in the folder, or to ``<name>.hashes.json`` next to the file.
     """
     write_json({name: _described(file) for name, file in _files(path).items()}, _place(path))
 
@@ -45,8 +45,8 @@ def write_hashes(path: Path) -> None:
 def check_hashes(path: Path, whole: bool) -> None:
     """Raise ValueError if a file, or any file in a folder, has changed since its hashes were written.
 
-    ``whole``: check every byte instead of only sizes and samples. Files added later are ignored. If there are no
-    hashes, they are written now and a warning is logged.
+    ``whole``: check every byte instead of only sizes and samples. Files added later are ignored. If no hashes have been
+    stored yet, the current ones are stored and a warning is logged.
     """
     place = _place(path)
     if not place.is_file():
@@ -66,7 +66,7 @@ def check_hashes(path: Path, whole: bool) -> None:
 
 
 def usable(folder: Path, what: str) -> bool:
-    """Return whether a cache folder exists and is unchanged. If it is damaged, remove it.
+    """Return whether a cache folder exists and is undamaged. A damaged folder is removed.
 
     ``what``: a noun for the log, such as "index". Raises InputError for a damaged folder in a read-only cache.
     """
@@ -135,7 +135,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return the stored hash of ``path`` if the file hasn't changed since; otherwise compute it with ``make``."""
+    """Return the stored hash of ``path`` if the file is unchanged; otherwise compute and store it, using ``make``."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)
@@ -159,7 +159,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """Return what is wrong with ``entry``, a file that stores another file's hash; empty if nothing is."""
+    """Return why the hash stored in the file ``entry`` is wrong, or an empty string if the hash is right."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
         return ""  # an old entry, which doesn't name its file

@@ -15,7 +15,7 @@ Version = tuple[int, int]
 
 
 def file_version(path: str | Path) -> Version | None:
-    """Return a file's size and modification time (ns); None if it is missing.
+    """Return a file's size and modification time (ns); None if the file is missing.
 
     The inode isn't included, because some file systems change it although the file is unchanged.
     """
@@ -28,7 +28,7 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError if a file in ``paths`` changes within the context, replacing any error that this causes."""
+    """Raise InputError if a file in ``paths`` has changed by the end of the context, even if another error occurred."""
     before = {path: file_version(path) for path in paths}
     try:
         yield

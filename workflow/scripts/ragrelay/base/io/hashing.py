@@ -1,4 +1,4 @@
-"""Compute hashes of values, texts and files, to use as names."""
+"""Compute hashes of values, texts and files, for use as names."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ def text_hash(text: str) -> str:
 
 
 def value_hash(value: object, digits: int = 16) -> str:
-    """Return the hash of a JSON-like ``value``; the order of its keys doesn't matter."""
+    """Return a hash of a JSON-like ``value``, independent of the order of keys."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text_hash(canonical)[:digits]
 

@@ -1,4 +1,4 @@
-"""Look up files by wildcard values, parsed from their paths with the patterns in execution/study/files.py."""
+"""Look up files by the wildcard values in their paths. execution/study/files.py declares the path patterns."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -112,19 +112,19 @@ class KeyedFiles:
 
 
 def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:
-    """Look up a job's input files by their wildcard values.
+    """Prepare a job's input files for lookup by wildcard values.
 
     Args:
         patterns: Path patterns by input name.
-        files: One or more paths for each input name. Repeated paths count once.
+        files: One or more paths for each input name. Repeated paths are ignored.
 
     Returns:
-        A mapping from each name in ``patterns`` to its files.
+        A mapping from each input name in ``patterns`` to the input's files.
     """
     return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
 
 
 def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
-    """Return the KeyedFiles for ``pattern`` and one or more ``files``. Repeated paths count once."""
+    """Return the KeyedFiles for ``pattern`` and one or more ``files``. Repeated paths are ignored."""
     paths = [files] if isinstance(files, str) else files
     return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

@@ -1,4 +1,4 @@
-"""Count a job's missing results to decide whether it gets a GPU, and recheck the count before the work starts."""
+"""Count a job's missing results, to decide whether the job gets a GPU, and recheck the count before work starts."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -20,9 +20,9 @@ class _WorkError(Exception):
 
 
 def check_counted(counts: Iterable[str], gpus: object) -> None:
-    """Raise InputError if a job without GPUs has work to do although its count files (``counts``) say otherwise.
+    """Raise InputError if a job got no GPU because its count files (``counts``) say that no results are missing.
 
-    The job's next attempt requests GPUs.
+    Call this if results turn out to be missing after all. The job's next attempt requests GPUs.
     """
     for count in counts if not gpus else ():
         if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
@@ -32,13 +32,13 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Check that a job may start expensive work, or end a job that only counts. Call this before loading a model."""
+    """Before a model is loaded, check that the job may load it, or end a job that only counts missing results."""
     _BEFORE_WORK.get()()
 
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Within the context, make before_work check the count for ``job`` or, if ``job`` only counts, record the call."""
+    """Make before_work check the count for ``job`` or, in a job that only counts, record that results are missing."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

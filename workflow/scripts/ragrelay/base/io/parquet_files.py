@@ -1,4 +1,4 @@
-"""Read Parquet files that may be damaged, using Arrow because some damaged files make Polars abort the process."""
+"""Read Parquet files that may be damaged. We use Arrow, because some damaged files make Polars abort the process."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ PLAIN = (
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
-    """Read all of a Parquet file that a study has written. Raises the errors in FAULTS."""
+    """Read a Parquet file that a study has written. Raises one of the errors in FAULTS if the file is damaged."""
     return pl.DataFrame(_table(path))
 
 
@@ -40,7 +40,7 @@ def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def check_parquet(path: str | Path) -> None:
-    """Check a Parquet file by reading all of it, batch by batch. Raises the errors in FAULTS."""
+    """Check a Parquet file by reading all batches. Raises one of the errors in FAULTS if the file is damaged."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         rows = 0
         for batch in file.iter_batches():
@@ -61,11 +61,11 @@ def fault(error: BaseException) -> str:
 
 
 def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read the columns ``required`` from a user's Parquet file, and those of ``optional`` that it has.
+    """Read the ``required`` columns, and any ``optional`` columns that exist, from a user's Parquet file.
 
-    Categories and dates become strings. ``expected``: a noun phrase for the kind of file, for messages. Raises
-    InputError if the file is missing, damaged or not Parquet, if a column is missing or repeated, or if a column has
-    values other than strings, numbers, booleans, or lists or records of these.
+    Categories and dates become strings. ``expected``: the kind of file, as a noun phrase for messages. Raises
+    InputError if the file is missing, damaged or not Parquet, if a column is missing or repeated, or if a column
+    contains values other than strings, numbers, booleans, or lists or records of these.
     """
     if not path.is_file():
         raise InputError(path, "no such file", expected)

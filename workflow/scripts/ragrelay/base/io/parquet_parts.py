@@ -3,12 +3,12 @@
 Jobs on different nodes may add parts at the same time: each part is written under a temporary name, then renamed, and
 never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
-Consecutive parts can be joined. The joined part has the time of the first original part, so that the same rows count as
-before. A file ``<part>.json``, written before the joined part, lists the original parts; readers ignore them as soon as
-the joined part exists. The original parts are removed a day later, when no reader uses them any more.
+Consecutive parts can be joined. The joined part has the time of the first original part, so that readers still use the
+same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the original
+parts as soon as the joined part exists. A day later, the original parts are removed.
 
 A part's bytes are hashed when the part is added to the store's index (part_index), and rehashed by each job that opens
-it. Jobs only open parts that contain keys that they need.
+it. Jobs only open the parts that contain the keys they need.
 """
 
 import hashlib
@@ -50,8 +50,8 @@ SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seco
 class PartStore:
     """A store in ``folder`` whose rows have the columns ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns that older parts lack; they are null there. ``at_most``: maximum values by column; a part with a
-    higher value is rejected, because this store can't have written it.
+    ``later``: columns missing from older parts; missing values are null. ``at_most``: the highest possible value for
+    each column; reading a higher value raises InputError.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class PartStore:
     def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
         """Return the paths of undamaged parts in order of time. A damaged part is skipped, with a logged warning.
 
-        All bytes of these parts have been hashed in this process, because a garbled Parquet file may crash a reader.
+        The bytes of each part are hashed first, because reading a garbled Parquet file may crash the process.
 
         Args:
-            keys: If given, return only parts that contain one of these keys (and, rarely, a part that doesn't).
-            latest: If not 0, return at most this many parts, the latest ones.
+            keys: Return only parts that contain at least one of these keys. Hash collisions may, rarely, add a part.
+            latest: Return at most this many parts, starting from the latest; 0 for all.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -122,7 +122,7 @@ class PartStore:
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts with matching metadata into parts of up to ``most`` bytes.
 
-        Returns the number of original parts and of new parts. The original parts stay until remove_replaced is called.
+        Returns the numbers of original and joined parts. Only remove_replaced deletes the original parts.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts replaced at least ``grace`` seconds ago. Returns how many were removed and how many remain."""
+        """Remove parts replaced at least ``grace`` seconds ago. Returns the numbers of removed and remaining parts."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -168,7 +168,7 @@ class PartStore:
             yield run
 
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
-        """Write ``rows`` (with the schema's columns) as a new part with ``metadata``, and return its path.
+        """Write ``rows`` (with the schema's columns) as a new part with ``metadata``, and return the part's path.
 
         A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The part is
         added to the index the next time any job uses the store.
@@ -191,10 +191,10 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` that are in the store, each with the earliest ``part`` that contains the key.
+        """Return the distinct ``keys`` in the store, with the path of the earliest part that contains each (``part``).
 
-        ``parts``: the parts to read; defaults to those returned by ``parts(keys)``. Only the key columns are read, as a
-        stream: finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.
+        ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
+        finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.
         """
         wanted = keys.select(self.key).unique()
         parts = self.parts(wanted) if parts is None else list(parts)
@@ -205,9 +205,9 @@ class PartStore:
         return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """Return the stored row for each key in ``located``, a selection of rows from ``held``, in no particular order.
+        """Return the stored rows for the keys in ``located`` (rows returned by ``held``), in no particular order.
 
-        Each row has the key columns and ``columns``, or all columns if none are given. Raises InputError if a part has
+        The result has the key columns and ``columns``; by default, it has all columns. Raises InputError if a part has
         disappeared or is damaged, or if a value exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
@@ -237,7 +237,7 @@ class PartStore:
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
     def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
-        """Lazily read ``columns`` from all rows in ``parts``, and add a column ``part``, the path of the row's part."""
+        """Lazily read ``columns`` from ``parts``, and add a column ``part`` with the path of each row's part."""
         scan = pl.scan_parquet(
             parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
         )
@@ -273,7 +273,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` is damaged: it can't be read, or its bytes have changed. Empty if it is intact."""
+    """Return why ``part`` is damaged (unreadable, or changed since it was written), or an empty string if it isn't."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:

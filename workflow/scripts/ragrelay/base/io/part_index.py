@@ -1,9 +1,9 @@
-"""Index the keys in each part (file) of a store, so that a job only reads and checks parts with keys that it needs.
+"""Index the keys in each part (file) of a store, so that jobs only read and check the parts that they need.
 
-The index is the file ``keys.index`` in the store's folder: a SHA-256 of the rest (32 bytes), 8 bytes per row, and a
-line of JSON. Parts that are missing from the index or have changed are read and added. Losing the index loses no data:
-if several jobs write it, the last one wins, and an index that is missing, damaged or for other key columns is
-rewritten.
+The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of its other content, 8 bytes
+for each row, and a line of JSON. Parts that are missing from the index or have changed are read and added. If several
+jobs write the index, the last one wins. An index that is missing, damaged or for other key columns is rebuilt from the
+parts.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ MULTIPLIER, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 class IndexedPart(NamedTuple):
-    """The index's entry for a part: its ``version`` (from part_version) and the sorted hashes of its ``keys``."""
+    """A part's entry in the index: the part's ``version`` (from part_version) and the sorted hashes of its ``keys``."""
 
     version: list[int]
     keys: np.ndarray
 
     def holds(self, keys: np.ndarray) -> bool:
-        """Return whether the part has one of ``keys`` (from key_hashes). Collisions rarely make this wrong."""
+        """Return whether the part contains at least one of ``keys`` (hashes), barring rare hash collisions."""
         few, many = sorted((self.keys, keys), key=len)
         return bool(len(few) and (many[np.searchsorted(many[:-1], few)] == few).any())
 
@@ -50,14 +50,14 @@ def part_version(part: Path) -> list[int]:
 
 
 def part_keys(part: Path, key: Sequence[str]) -> np.ndarray:
-    """Return the key_hashes of all rows in ``part``, which must be undamaged."""
+    """Return the sorted hashes of the keys in ``part``, which must be undamaged."""
     with pq.ParquetFile(part) as file:
         pieces = (key_hashes(pl.DataFrame(batch), key) for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*key]))
         return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
 
 
 def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
-    """Return the sorted 64-bit hashes of the columns ``key`` in ``rows``. Hashes are the same on every machine."""
+    """Hash the columns ``key`` of each row. Returns the sorted 64-bit hashes, which are the same on every machine."""
     texts = rows.select(pl.concat_str(pl.col(key).cast(pl.String).fill_null("\0"), separator="\x1f"))
     pieces = (_hashes(piece.to_series()) for piece in texts.iter_slices(ROWS_AT_ONCE))
     return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
@@ -77,7 +77,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Return the indexed parts of the store in ``folder`` by name; empty if there is no undamaged index for ``key``."""
+    """Return the index of the store in ``folder``, by part name; empty if there is no undamaged index for ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
@@ -93,7 +93,7 @@ def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
 
 
 def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPart]) -> None:
-    """Write the index of ``parts`` (by name), unless the cache isn't writable."""
+    """Write the index of ``parts``, keyed by part name, if the cache is writable."""
     if read_only() or not parts:
         return
     told = {"key": key, "parts": [[name, part.version, len(part.keys)] for name, part in parts.items()]}

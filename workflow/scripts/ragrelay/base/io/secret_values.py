@@ -1,4 +1,4 @@
-"""Recognise secrets in a configuration, and hide a key that was sent to a server if the server repeats it in a reply.
+"""Recognise secrets in a configuration, and hide API keys that a server repeats in a reply.
 
 Access tokens with known prefixes, URLs with passwords, and long random strings are treated as secrets.
 """
@@ -39,9 +39,9 @@ SHOWN, KEPT = 8, 12
 
 
 def check_no_secret(value: object, key: str = "") -> None:
-    """Raise InputError if a key or value in a configuration looks like a secret, without showing any of it.
+    """Raise InputError if a key or value in a configuration looks like a secret. The message doesn't show the secret.
 
-    The configuration is copied into the results, and messages repeat its values.
+    A secret would leak, because the results contain a copy of the configuration and messages show its values.
     """
     if isinstance(value, Mapping):
         for name, sub in value.items():
@@ -97,7 +97,7 @@ class SentKey:
         return any(self._key[start : start + length] in plain for start in range(len(self._key) - length + 1))
 
     def hidden(self, text: str) -> str:
-        """Return ``text``, or only its HTTP status if it contains SHOWN or more consecutive characters of the key."""
+        """Return ``text``, or just the HTTP status if ``text`` has SHOWN or more adjacent characters of the key."""
         if not self.is_in(text, SHOWN):
             return text
         status = re.search(r"HTTP \d{3}", text)

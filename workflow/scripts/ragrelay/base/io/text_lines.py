@@ -43,7 +43,7 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
     """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
     ``header``: skip comments before the first row. A comment is ``#`` alone or begins with ``#`` and a space. Raises
-    the errors of numbered_lines, and InputError for a wrong number of columns or an invisible character.
+    InputError for the same reasons as numbered_lines, and for a wrong number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
@@ -64,9 +64,9 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
 def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number (from 1) and fields from a file of tab-separated values, starting with its header.
 
-    As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises the errors of numbered_lines,
-    and InputError for a row with more or fewer fields than the header and for fields quoted as in CSV (with doubled
-    quotation marks inside).
+    As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises InputError for the same reasons
+    as numbered_lines, for a row with more or fewer fields than the header, and for a field quoted as in CSV (with
+    doubled quotation marks inside).
     """
     columns = 0
     for number, line in numbered_lines(path):

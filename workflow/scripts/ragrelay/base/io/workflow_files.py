@@ -13,7 +13,7 @@ OWN = "resources/"
 
 
 def with_own_files(config: Mapping[str, object]) -> dict[str, object]:
-    """Return ``config`` with absolute paths to files in ``resources/`` that the workflow has but the user doesn't."""
+    """Make paths to the workflow's files in ``resources/`` absolute, unless the user has files with the same paths."""
     return {key: _replaced(value) for key, value in config.items()}
 
 

@@ -1,4 +1,4 @@
-"""Read YAML strictly: reject repeated keys, exploding anchors, and numbers that YAML misreads."""
+"""Read YAML strictly: reject repeated keys, anchors that expand too much, and numbers that YAML misreads."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ class _Loader(yaml.CSafeLoader):
         self._checked: set[int] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Check the keys, then merge ``<<``. Called before a mapping is built and when another mapping merges it."""
+        """Reject duplicate keys, then merge ``<<``. Called before a mapping is built or merged into another mapping."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
             seen: dict[tuple[str, str], int] = {}
@@ -39,8 +39,8 @@ class _Loader(yaml.CSafeLoader):
 def read_yaml(path: str | Path) -> Any:
     """Return the content of the YAML (or JSON) file at ``path`` as plain Python types.
 
-    Raises InputError for a repeated key, a number that YAML misreads, or too many values or levels; yaml.YAMLError for
-    invalid YAML.
+    Raises InputError for a repeated key, a number that YAML misreads, or too many values or nesting levels, and
+    yaml.YAMLError for invalid YAML.
     """
     content = Path(path).read_bytes()
     _check_events(path, content)

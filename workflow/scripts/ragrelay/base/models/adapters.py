@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 
 def adapter_path(generator: GeneratorEntry) -> Path:
-    """Return the folder of the generator's adapter. If the adapter is on a hub, its revision is downloaded."""
+    """Return the folder of the generator's adapter. An adapter on a hub is downloaded first."""
     if is_local(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
@@ -21,7 +21,7 @@ def adapter_path(generator: GeneratorEntry) -> Path:
 
 
 def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
-    """Return vLLM's engine arguments for the generator's adapter; empty if it has none."""
+    """Return vLLM's engine arguments for the generator's adapter; empty if the generator has no adapter."""
     if "adapter" not in generator:
         return {}
     from vllm.config.lora import MaxLoRARanks

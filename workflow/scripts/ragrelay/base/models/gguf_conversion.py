@@ -30,10 +30,10 @@ EXPECTED = "another quantisation of the model, or the model's own folder"
 
 
 def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, Any] | None:
-    """Return how to convert the GGUF file in a generator's ``definition``; None if the model isn't a GGUF file.
+    """Return the settings for converting a generator's GGUF file, or None if the model isn't a GGUF file.
 
-    Keys: path (of the result, in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None to use
-        the one in the file).
+    Keys: path (the result's path in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None for
+    the tokenizer in the file).
     """
     if not is_gguf_model(definition["model"]):
         return None
@@ -62,10 +62,10 @@ def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] 
 
 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
-    """Convert a GGUF file as described by ``wanted`` (see conversion), unless the result is cached; return a receipt.
+    """Convert a GGUF file with the settings ``wanted`` (see conversion), unless the result is cached; return a receipt.
 
-    The folder is written under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs
-    convert the same file, the first to rename wins. Raises InputError if the file can't be converted.
+    The folder is written under a temporary name and then renamed, so that jobs never see an incomplete folder. If two
+    jobs convert the same file, the first to finish wins. Raises InputError if the file can't be converted.
     """
     began, folder = time.monotonic(), Path(wanted["path"])
     place = f"generator model {wanted['model']!r}"

@@ -1,7 +1,7 @@
 """Read and check the header of a GGUF file, llama.cpp's format for a model's weights and tokenizer.
 
-Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The package gguf can read it too, but takes seconds
-for a vocabulary. That is too slow, because the header is read whenever a study starts.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. We don't use the package gguf, because it takes
+seconds to read a vocabulary and the header is read whenever a study starts.
 """
 
 import functools
@@ -47,7 +47,7 @@ def is_gguf(name: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """The header of a GGUF file: its ``values`` by key, and each tensor's type, given as ggml's number."""
+    """The header of a GGUF file: ``values`` by key, and ``types`` (ggml's numbers) by tensor name."""
 
     values: dict[str, Any]
     types: dict[str, int]
@@ -59,7 +59,7 @@ class GgufHeader:
 
     @property
     def window(self) -> int | None:
-        """The model's window, in tokens; None if the header doesn't give it."""
+        """The model's window, in tokens; None if the header doesn't specify it."""
         length = self.values.get(f"{self.architecture}.context_length")
         return length if type(length) is int else None
 
@@ -81,13 +81,13 @@ class GgufHeader:
         return str(self.values.get("tokenizer.chat_template") or "")
 
     def token_id(self, name: str) -> int | None:
-        """Return the id of the token ``name`` (bos, eos, …); None if the header doesn't give it."""
+        """Return the id of the token ``name`` (bos, eos, …), or None if the header has no such token."""
         value = self.values.get(f"tokenizer.ggml.{name}_token_id")
         return value if type(value) is int else None
 
 
 def gguf_header(path: Path) -> GgufHeader:
-    """Read a file's header. Raises InputError if it isn't a GGUF file or is truncated."""
+    """Read a GGUF file's header. Raises InputError if the file is missing, truncated or in another format."""
     try:
         state = path.stat()
     except FileNotFoundError:

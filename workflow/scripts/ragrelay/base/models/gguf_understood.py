@@ -48,8 +48,8 @@ SPLITS = ("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "qwen2", "deepsee
 def check_understood(place: str, path: Path, header: GgufHeader, tokenizer: bool) -> None:
     """Raise InputError for the first key or tensor in ``header`` that conversion would lose.
 
-    ``tokenizer``: whether the tokenizer in the file is used. For architectures not in PROVEN, only the factors and
-    scalings of rotary positions are checked.
+    ``tokenizer``: whether the tokenizer in the file is used. For architectures not in PROVEN, only the keys and tensors
+    that scale rotary positions are checked.
     """
     lost = "a file without it, because a conversion would lose it, or the original model's folder"
     if found := _lost_key(header) or _lost_tensor(header):
@@ -65,7 +65,7 @@ def adds_bos(header: GgufHeader) -> bool:
 
 
 def split_of(header: GgufHeader) -> str:
-    """Return the name of the pre-tokenizer of a byte-level tokenizer; empty if the header doesn't give it."""
+    """Return the name of a byte-level tokenizer's pre-tokenizer; empty if the header doesn't name one."""
     return str(header.values.get("tokenizer.ggml.pre", ""))
 
 

@@ -59,7 +59,7 @@ def on_hub(model: str) -> bool:
 
 
 def hub_file(name: str) -> tuple[str, str]:
-    """Split the hub id ``name`` into a repository and the name of a GGUF file, which is empty if there is none."""
+    """Split the hub id ``name`` into a repository and a GGUF file's name, which is empty for other models."""
     if not is_gguf(name):
         return name, ""
     owner, repository, inside = name.split("/", 2)
@@ -72,7 +72,7 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Download the repository or GGUF file ``name`` to the hub's cache (``HF_HOME``), and return its path there.
+    """Download the repository or GGUF file ``name`` to the hub's cache (``HF_HOME``), and return the local path.
 
     ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if the download
     fails.

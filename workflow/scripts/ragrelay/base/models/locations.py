@@ -1,4 +1,4 @@
-"""Locate the models that a configuration names (packaged, local or on a hub), and check local ones."""
+"""Locate the models that a configuration names (packaged, local or on a hub), and check local models."""
 
 import importlib.util
 import os
@@ -55,7 +55,7 @@ def is_gguf_model(model: str) -> bool:
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """Return the argument for a library's ``from_pretrained``: a path, or ``model`` unchanged if it is a hub id."""
+    """Return the model's path for a library's ``from_pretrained``, or ``model`` unchanged if it is a hub id."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -70,7 +70,7 @@ def check_model(
 ) -> None:
     """Raise InputError if a local model's files are missing or truncated, or if its type is unknown.
 
-    ``own_code``: whether code that comes with the model may be used.
+    ``own_code``: whether code that comes with the model may be run.
     """
     if is_gguf_model(model):
         raise InputError(
@@ -119,11 +119,10 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError if a generator's window exceeds the model's, or can't hold a prompt and the longest answer.
+    """Raise InputError if a generator's window exceeds the model's window, or leaves no room for a prompt.
 
-    If the model's window isn't known on this machine, nothing is checked. The environment variable
-    VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer windows. ``place``: the start of messages, with the entry's key after an
-    opening quotation mark.
+    The window of a model on a hub is unknown and therefore not checked. The environment variable
+    VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer windows. ``place``: such as ``config key 'generators.smollm2``.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
@@ -141,7 +140,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
 
 
 def known_window(place: str, generator: GeneratorEntry, folder: Path = Path()) -> int | None:
-    """Return a generator's window in tokens; None if it isn't known on this machine."""
+    """Return a generator's window in tokens, or None if it is unknown, as for a model on a hub."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
     return _longest(model_config(place, generator["model"], folder))
@@ -162,7 +161,8 @@ def _longest(described: Mapping[str, object]) -> int | None:
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return a local model's config.json; empty for a model on a hub. Raises InputError if it isn't a JSON object.
+    """Return a local model's config.json; empty for a model on a hub. Raises InputError if the file isn't a JSON
+    object.
 
     For a GGUF file, the result only has max_position_embeddings, the model's window.
     """
@@ -177,11 +177,11 @@ def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """Identify what determines a model's output: ``hub-id@revision``, or a hash of a folder's files or of a GGUF file.
+    """Return a model's identity: ``hub-id@revision``, or a hash of the files in a local folder or of a GGUF file.
 
     Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
-    (if there is a ``cache_dir``) by path, size and modification time. A tokenizer is parsed when it is hashed. Raises
-    InputError if it is invalid.
+    (if there is a ``cache_dir``) by path, size and modification time. Raises InputError if a tokenizer that isn't
+    hashed yet is invalid.
     """
     path = local_path(model, folder)
     if path is None:

@@ -1,8 +1,8 @@
-"""Check, before loading a model, that its files are complete and that the libraries know its type.
+"""Check, before loading a model, that its files are complete and that the libraries support its type.
 
 At the start, only the beginning and end of each file are read; ``tokenizer.json`` is read completely once, when it is
-hashed. A type is known if it appears in the source file that lists a library's model types. Importing the library
-instead would take seconds.
+hashed. A type is supported if it appears in the source file where a library lists model types. Importing the library to
+find out would take seconds.
 """
 
 import functools
@@ -42,7 +42,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` lacks weights or a file listed in an index, or has a bad .safetensors file."""
+    """Raise InputError if weights are missing from ``folder``, or a .safetensors file is damaged."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")
@@ -63,8 +63,8 @@ def check_weights(place: str, folder: Path) -> None:
 def check_safetensors(place: str, path: Path) -> None:
     """Raise InputError if ``path`` isn't a safetensors file, or its size doesn't match its header.
 
-    The format (https://github.com/huggingface/safetensors#format): the header's length in 8 bytes, little-endian; the
-    header, a JSON object that gives each tensor's ``data_offsets`` by name; then the tensors' bytes.
+    A safetensors file (https://github.com/huggingface/safetensors#format) consists of the header's length (8 bytes,
+    little-endian), the header (a JSON object with each tensor's ``data_offsets``) and the tensors' bytes.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -80,7 +80,7 @@ def check_safetensors(place: str, path: Path) -> None:
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no tokenizer, or one that doesn't begin and end like a JSON object."""
+    """Raise InputError if ``folder`` has no tokenizer, or a tokenizer file that is empty or truncated."""
     files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
     if not files:
         raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
@@ -104,7 +104,7 @@ def check_tokenizer_json(path: Path) -> None:
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer folder or a GGUF file has no chat template, unless it is in Mistral's format."""
+    """Raise InputError if a tokenizer folder or GGUF file has no chat template. Mistral's tokenizers don't need any."""
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
@@ -132,8 +132,8 @@ def check_chat_template(place: str, folder: Path) -> None:
 def added_tokens(folder: Path) -> dict[str, bool]:
     """Return the tokens that a tokenizer adds to its vocabulary, each mapped to whether it is a special token.
 
-    Reads only the beginning of ``tokenizer.json``, where the library tokenizers writes added tokens. ``folder`` may
-    also be a GGUF file.
+    Only the beginning of ``tokenizer.json`` is read, because the library tokenizers writes added tokens there.
+    ``folder`` may also be a GGUF file.
     """
     if is_gguf(folder):
         return gguf_header(folder).added_tokens
@@ -177,7 +177,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library knows a config.json's ``model_type``. ``own_code``: allow the model's code."""
+    """Raise InputError if no library supports ``model_type`` in a config.json. ``own_code``: allow the model's code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return

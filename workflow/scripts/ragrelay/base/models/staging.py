@@ -1,7 +1,6 @@
 """Copy a model to a node's local storage, once per node (config key ``stage_models``).
 
-Like ``cache_mode``, the key reaches jobs through the environment. It isn't a rule's param, because it doesn't affect
-results.
+Jobs read the key from an environment variable. The key isn't a param of any rule, because it doesn't affect results.
 """
 
 import fcntl
@@ -22,10 +21,10 @@ VARIABLE = "RAGRELAY_STAGE_MODELS"
 
 
 def staged_model(model: str, revision: str | None) -> str:
-    """Return the path of a copy of ``model`` in the folder that VARIABLE names, or the original path if copying fails.
+    """Copy ``model`` to the folder in the environment variable VARIABLE, and return the path of the copy.
 
-    The first job on a node copies the model; jobs that start in the meantime wait for it. Problems with the folder are
-    only logged, because the original model can still be read.
+    The first job on a node copies the model; other jobs wait for the copy. If copying fails, the problem is logged and
+    the original path is returned.
     """
     named = os.environ.get(VARIABLE, "")
     if not named:

@@ -27,7 +27,7 @@ Columns = Mapping[str, Column]
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Return the columns' types by name, without optional columns and names in braces."""
+    """Return a mapping from column names to types, without optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
@@ -94,7 +94,7 @@ def boolean(about: str) -> Column:
     """Declare a boolean column.
 
     Args:
-        about: What a true value means.
+        about: The meaning of a true value.
 
     Returns:
         The column, with polars' type Boolean.
@@ -147,8 +147,8 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return the columns that analysis.multiplicity adds. ``p_values`` maps p-value columns to the new columns'
-    prefixes (default: ``p_value`` to ``p``)."""
+    """Declare the columns for corrected p-values (analysis.multiplicity). ``p_values`` maps p-value columns to prefixes
+    for the new columns (default: ``p_value`` to ``p``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
@@ -159,9 +159,9 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Put the columns STUDY_PART first, with values from the wildcards ``names`` or, if missing there, from ``frame``.
+    """Move the columns STUDY_PART to the front. A wildcard in ``names`` sets the value of the column with its name.
 
-    This lets you concatenate tables about different datasets, generators and scorers.
+    Tables about different datasets, generators and scorers can then be concatenated.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 
 class GeneratorEntry(TypedDict, total=False):
-    """A generator's entry with defaults: ``engine`` and the keys that this engine uses (generation.engines)."""
+    """A generator's entry with defaults: the key ``engine`` and the keys that the engine uses (generation.engines)."""
 
     engine: str
     code: dict[str, str]

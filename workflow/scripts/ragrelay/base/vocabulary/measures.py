@@ -48,9 +48,9 @@ def measure_ranking(
 
     Scores are derived from ranks, because trec_eval would reorder passages whose scores are equal as float32. Binary
     measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Queries in
-    ``qids`` that have judgements but no results get 0. Returns qid, measure, k and value, in the order of ``measures``,
-    ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, if its provider
-    doesn't accept a label, or if its provider returns no value for a query with results and a relevant passage.
+    ``qids`` that have judgements but no results get 0. Returns the columns qid, measure, k and value, sorted like
+    ``measures``, ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, or if
+    a provider doesn't accept a label or returns no value for a query with results and a relevant passage.
     """
     check_labels(measures, qrels["label"], "judgements")
     judged = _by_query(qrels, pl.col("label"))
@@ -105,14 +105,14 @@ def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure)
 
 
 def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:
-    """Raise InputError for ``place`` if the provider of one of ``measures`` doesn't accept a label."""
+    """Raise InputError for ``place`` if a label is too high for one of ``measures``."""
     for name, limit in highest_labels(measures).items():
         for label in labels.filter(labels > limit):
             raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} accepts")
 
 
 def highest_labels(measures: Iterable[str]) -> dict[str, int]:
-    """Return the highest label that each measure accepts, for those of ``measures`` whose provider has a limit."""
+    """Return the highest label that each measure accepts. Measures without a limit are left out."""
     providers = {name: _providers(_computed(name, 1, 1).measure, installed=True)[0].NAME for name in measures}
     return {name: HIGHEST_LABELS[provider] for name, provider in providers.items() if provider in HIGHEST_LABELS}
 

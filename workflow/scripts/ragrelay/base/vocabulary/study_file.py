@@ -29,8 +29,8 @@ class StudyFile(str):
             path: The path relative to the results folder, with wildcards in braces.
             rule: The rule that writes the file.
             about: What the file contains.
-            columns: Where its columns are declared, as ``module:name``; empty if they aren't.
-            part: Whether its first columns are those in columns.STUDY_PART.
+            columns: Where the file's columns are declared, as ``module:name``; empty if they aren't declared.
+            part: Whether the file's first columns are those in columns.STUDY_PART.
         """
         file = super().__new__(cls, f"<results>/{path}")
         file.rule, file.about, file.columns, file.part = rule, about, columns, part
@@ -49,7 +49,7 @@ class StudyFile(str):
         """Fill in wildcards.
 
         Args:
-            **key: Values by wildcard. Wildcards without a value stay in the pattern.
+            **key: Values by wildcard. Other wildcards stay in the pattern.
 
         Returns:
             The file with these wildcards filled in.
@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the file with the missing-key count of the job that writes ``receipt``. No dataset can use its folder."""
+    """Return the count file of the job that writes ``receipt``. The file's folder can't be used by a dataset."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

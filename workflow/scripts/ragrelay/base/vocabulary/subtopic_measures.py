@@ -112,7 +112,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Return a count (what, count) of the ``queries`` (qid) that aren't in ``subtopics``; [] if there are none."""
+    """Count the ``queries`` (qid) that aren't in ``subtopics``. Returns one row (what, count), or [] if all are."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
@@ -146,7 +146,7 @@ def _values(docnos: Sequence[str], pool: _Pool | None, alpha: float | None, ks: 
 
 
 def ideal_dcg(covers: Floats, alpha: float, depth: int) -> Floats:
-    """Return the ideal ranking's DCG at 1, 2, …, ``depth`` passages, given which passage ``covers`` which subtopic."""
+    """Return the ideal ranking's DCG at 1, 2, …, ``depth`` passages. For ``covers`` and ``alpha``, see greedy_ideal."""
     return exact_ideal(covers, alpha) if len(covers) <= MOST_EXACT else greedy_ideal(covers, alpha, depth)
 
 
@@ -175,8 +175,8 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
     """Return the highest DCG that any ranking of 1, 2, … passages can have. For the arguments, see greedy_ideal.
 
-    A passage's gain depends on the set of passages above it, not on their order. So it suffices to find each set's
-    highest DCG, reached by the best ranking of the set without one of its passages, followed by that passage.
+    A passage's gain depends on the set of passages above it, not on their order. So the best ranking of a set of
+    passages is the best ranking of the set without one of the passages, followed by that passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T
