@@ -1,4 +1,4 @@
-"""Provide an installed wheel's command ``ragrelay``, which runs Snakemake with the workflow inside the wheel."""
+"""Define the installed wheel's ``ragrelay`` command, which runs Snakemake with the workflow packaged in the wheel."""
 
 import os
 import shlex
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def snakemake_arguments(given: list[str]) -> list[str]:
-    """Translate the arguments of the command ``ragrelay`` into Snakemake's."""
+    """Convert arguments of the ``ragrelay`` command into arguments for Snakemake."""
     if given[0] == "demo":
         given = ["--configfile", "config/demo_real.yaml", *given[1:]]
     named = {argument.partition("=")[0] for argument in given}

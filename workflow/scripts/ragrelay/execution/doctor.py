@@ -1,4 +1,4 @@
-"""Check a machine before a study, with one line each on versions, processor, GPUs, engine, disk and SLURM."""
+"""Check whether a machine is ready for a study: versions, processor, GPUs, engine, disk and SLURM."""
 
 import os
 import re
@@ -24,7 +24,7 @@ ROOM = 10
 
 
 def examine() -> int:
-    """Print a line per check. Return 1 if there is a problem, otherwise 0."""
+    """Run all checks and print their findings. Return 1 if any check reports a problem, otherwise 0."""
     marks = []
     for check in CHECKS:
         for mark, subject, finding in check():

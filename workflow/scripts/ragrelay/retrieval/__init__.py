@@ -1,1 +1,1 @@
-"""Retrieve TREC runs and build contexts from them."""
+"""Produce TREC runs, and build contexts from the runs."""

@@ -1,7 +1,7 @@
-"""Index and search with BM25 using bm25s (Lù, 2024). Its index stores precomputed scores and is loaded into memory.
+"""Index and search with BM25, using bm25s (Lù, 2024), whose index stores precomputed scores and is loaded into memory.
 
-The tokenizer, stemmers and stopwords are PISA's, so that the two engines only differ in formula and speed. The formula
-is Lucene's, in which IDF is never negative.
+The tokenizer, stemmers and stopwords are the same as in PISA, so the two engines differ only in formula and speed. The
+formula is Lucene's, in which IDF is never negative.
 """
 
 import functools
@@ -37,7 +37,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 for ``queries`` (qid, query) on ``index`` and return qid, docno and score, without scores of 0.
 
-    As in PISA, stopwords are removed from queries. Repeated words in a query count each time.
+    As in PISA, stopwords are removed from queries. A word that is repeated in a query is counted each time.
     """
     import bm25s
 
@@ -74,7 +74,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def stemmed_words(text: str, stemmer: str | None) -> list[str]:
-    """Return the words in ``text`` as PISA's tokenizer finds them, stemmed and in order."""
+    """Split ``text`` into words with PISA's tokenizer, and return the stemmed words in order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     stemmed: list[str] = tokenize(text, PisaStemmer(stemmer))
@@ -83,7 +83,7 @@ def stemmed_words(text: str, stemmer: str | None) -> list[str]:
 
 @functools.cache
 def stopwords(name: str) -> frozenset[str]:
-    """Return Terrier's stopwords, or an empty set if ``name`` is none."""
+    """Return Terrier's stopwords, or an empty set if ``name`` is `none`."""
     if name == "none":
         return frozenset()
     from pyterrier_pisa.stopwords import _STOPWORDS

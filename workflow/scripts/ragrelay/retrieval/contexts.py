@@ -50,10 +50,10 @@ and of emptied contexts add up to more than this for a retriever."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return the passages (rank, text) that appear in contexts of k passages, with their texts as shown in prompts.
+    """Return the passages in contexts of ``k`` passages, with the texts that prompts show.
 
     A text is the passage's original text or a processor's version (column ``shown``). Passages emptied by a processor
-    are left out. Orderings use the column ``place``: the rank or, if a processor reorders passages, its position.
+    are left out. Orderings use the column ``place``: the rank or, if a processor moved passages, the new position.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
@@ -69,7 +69,7 @@ def build_contexts(
     """Return each query's first ``depth`` passages with text, and the passages skipped because they have no text.
 
     ``run`` has qid, docno, rank and score, sorted by rank. A passage without text is replaced by the next one. Returns
-    a table with COLUMNS, and one with SKIPPED_COLUMNS for the passages that would rank within ``depth``. Raises
+    the contexts (COLUMNS) and the skipped passages that would have ranked within ``depth`` (SKIPPED_COLUMNS). Raises
     InputError if no passage in the run has a text.
     """
     with_text = _with_text(run, collection, depth)
@@ -92,10 +92,10 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return counts (what, count) of data left out of contexts at ``ks``, given the two tables from build_contexts.
+    """Count the data left out of contexts at ``ks`` (what, count), from the two tables that build_contexts returns.
 
-    With ``identical_ids``, also count the queries whose context contains the passage that has the query's id; this
-    count has a warning.
+    With ``identical_ids``, also count queries whose contexts include a passage with the query's own id. This count
+    comes with a warning.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -116,7 +116,7 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return sentences to add to the counts from count_left_out, if the shares described at MANY add up to more.
+    """Return warnings to add to the counts from count_left_out, if the affected shares add up to more than MANY.
 
     ``place``: the path of the tables from build_contexts, without suffix. ``empty``: a key in EMPTY; None if the
     retriever may leave queries out.

@@ -40,7 +40,7 @@ def as_run(results: "pd.DataFrame") -> pl.DataFrame:
 
 
 def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
-    """Raise InputError if a text in ``results`` isn't the passage's text in ``collection``, which is used in prompts.
+    """Raise InputError if a text in ``results`` differs from the passage's text in ``collection``, which prompts show.
 
     Differences in whitespace are ignored, as are rows without a text and passages that aren't in the collection.
     """
@@ -59,7 +59,7 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
 
 
 def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
-    """Raise InputError if ranks in ``results`` differ from those in ``given`` although the scores are the same."""
+    """Raise InputError if ``results`` and ``given`` have the same scores but different ranks."""
     if "rank" not in results.columns:
         return
     both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))

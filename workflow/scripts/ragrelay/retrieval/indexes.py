@@ -23,11 +23,11 @@ def index_name(definition: Mapping[str, object]) -> str:
 def index_corpus(
     collection: Collection, kind: str, definition: Mapping[str, object], cache_dir: str | Path, threads: int
 ) -> dict[str, object]:
-    """Build an index of ``collection`` for a retriever's ``kind``, with the settings ``definition``, or find it cached.
+    """Build an index of ``collection`` for retrievers of one ``kind``, unless the cache already contains the index.
 
-    Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
-    built under a temporary name and then renamed, so that jobs never see an incomplete one. If two jobs build the same
-    index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes have changed.
+    Returns a receipt: path (relative to the cache), corpus, passages (number), definition (settings), seconds. The
+    index is built under a temporary name and then renamed, so that jobs never see part of an index. If two jobs build
+    the same index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes changed.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}
@@ -50,9 +50,9 @@ def index_corpus(
 
 
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
-    """Return the folder of the index that ``receipt`` names. A damaged or missing index is rebuilt.
+    """Return the folder of the index in ``receipt``. Rebuild the index if it is damaged or missing.
 
-    Raises InputError if the rebuilt index of ``collection`` isn't the one in the receipt.
+    Raises InputError if rebuilding creates a different index from the one in the receipt.
     """
     known = json.loads(Path(receipt).read_text(encoding="utf-8"))
     path = Path(cache_dir) / known["path"]

@@ -28,7 +28,7 @@ OF_CORPUS = 1000
 
 
 class Judged(Bringing):
-    """Base class that draws a query's passages from seeded permutations of its relevant and of its other passages."""
+    """Base class for retrievers that choose judged passages in a seeded random order."""
 
     needs_qrels: ClassVar[bool] = True
 
@@ -60,7 +60,7 @@ class Judged(Bringing):
 
     @abstractmethod
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Choose a query's passages from those with ``labels``, first rank first; empty if there aren't enough.
+        """Choose a query's passages from ``labels``, in rank order; return an empty list if there are too few passages.
 
         ``fillers``: the passages to add after the chosen ones; None if the key `filler` isn't set.
         """
@@ -144,6 +144,6 @@ class TwoSided(Judged):
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
     def sides(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None) -> tuple[list[str], list[str]]:
-        """Return a query's relevant passages and its others (non-relevant or fillers), each in random order."""
+        """Return a query's relevant passages and its other passages (non-relevant or fillers), both in random order."""
         others = self.permuted(labels, None, self.max_label, qid) if fillers is None else list(fillers)
         return self.permuted(labels, self.min_label, None, qid), others

@@ -25,8 +25,8 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 (with k1, b and depth from ``settings``) for ``queries`` (qid, query) and return qid, docno and score.
 
-    PISA writes block weights for each (k1, b) next to the index. To keep them out of the shared index, PISA searches a
-    temporary folder with links to the index's files.
+    PISA writes block weights for each (k1, b) next to the index. To keep these files out of the shared index, PISA
+    searches a temporary folder with links to the index's files.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
         for file in index.resolve().iterdir():
@@ -39,7 +39,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens in ``text`` before stemming, which are runs of ASCII letters and digits."""
+    """Return the tokens in ``text`` before stemming: sequences of ASCII letters and digits."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     tokens: list[str] = tokenize(text, PisaStemmer("none"))

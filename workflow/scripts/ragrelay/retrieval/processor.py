@@ -37,13 +37,13 @@ class Processor(Kind):
     """Number of CPU threads for the job that runs the processor."""
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Collect everything that determines the results besides query and passages, such as keys, models and versions.
+        """Collect everything apart from query and passages that determines the results: keys, models and versions.
 
         Args:
             cache_dir: The cache folder, where hashes of model files are stored.
 
         Returns:
-            Plain (JSON-like) values by name.
+            JSON-compatible values by name.
         """
         raise NotImplementedError
 
@@ -54,7 +54,7 @@ class Processor(Kind):
             threads: Number of CPU threads.
 
         Returns:
-            A function that takes a query's text and its passages, best first, and returns docnos with new texts.
+            A function that takes a query's text and the passages, best first, and returns docnos with new texts.
         """
         raise NotImplementedError
 

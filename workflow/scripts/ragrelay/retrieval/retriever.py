@@ -51,7 +51,7 @@ class RunTask:
 
 
 class Retriever(Kind):
-    """Base class for retrievers, which rank passages for each query. Runs are cut at the key ``depth``, if any."""
+    """Base class for retrievers, which rank passages for each query. Runs are cut at the key ``depth``, if set."""
 
     needs_qrels: ClassVar[bool] = False
     """Whether the run depends on judgements."""
@@ -77,7 +77,7 @@ class Retriever(Kind):
         """List the retrievers whose runs this retriever uses.
 
         Returns:
-            Pairs of a key in this retriever's entry and the name of the retriever that the key gives; none by default.
+            Pairs of a configuration key, such as `first_stage`, and the retriever named there; none by default.
         """
         return []
 
@@ -112,7 +112,7 @@ class Retriever(Kind):
             name: The retriever's name in messages.
 
         Returns:
-            The rows with the scores to rank by; unchanged by default.
+            The rows with the scores to rank by; by default, scores are unchanged.
         """
         return ranks
 
@@ -123,7 +123,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Each path with the values in the file's name; none by default.
+            Pairs of a file's path and the values in the file's name; none by default.
         """
         return []
 
@@ -144,7 +144,7 @@ class Retriever(Kind):
             definition: The index definition.
 
         Returns:
-            Plain values by name; by default the definition itself.
+            JSON-compatible values by name; by default, the definition.
         """
         return dict(definition)
 
@@ -161,15 +161,15 @@ class Retriever(Kind):
         raise NotImplementedError
 
     def processing(self) -> dict[str, object] | None:
-        """Return the processor that changes the passages of the retriever that this one builds on.
+        """Return the processor that this retriever applies to another retriever's passages.
 
         Returns:
-            The processor's definition; None if there is none.
+            The processor's definition; None if the retriever has no processor.
         """
         return None
 
     def dose(self) -> tuple[int, str] | None:
-        """Return the number of relevant passages in each context, if it is fixed by design.
+        """Return the number of relevant passages in each context, if this number is fixed by design.
 
         Returns:
             The number of relevant passages and a name for the other passages; None if the number varies.
@@ -185,13 +185,13 @@ class Retriever(Kind):
         return False
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count queries that the retriever can't fully read, for the report.
+        """Count the queries that the retriever can't read completely, for the report.
 
         Args:
             queries: Columns qid and query.
 
         Returns:
-            Mappings with ``what`` and ``count``; none by default.
+            Mappings with ``what`` (a description) and ``count``; none by default.
         """
         return []
 
@@ -209,7 +209,7 @@ class Retriever(Kind):
 
 
 class Bringing(Retriever):
-    """Base class of retrievers whose runs may contain passages that the collection lacks, from a user's file."""
+    """Base class of retrievers whose runs may contain passages from a user's file that the collection lacks."""
 
     passages: DatasetFile | None = Field(
         None,

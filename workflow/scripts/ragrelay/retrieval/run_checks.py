@@ -1,7 +1,7 @@
-"""Check imported run files and measures before any engine starts, once per dataset and version of a file.
+"""Check imported run files and measures before any engine starts, once for each dataset and version of a file.
 
-Files and measures are checked by the job that prepares a dataset or, if they are added or changed later, when the study
-starts next. No job's inputs depend on the set of run files, so adding or removing one reruns no other retriever.
+Files and measures are checked by the job that prepares a dataset or, if added or changed later, when the study next
+starts. No job's inputs depend on the set of run files, so adding or removing one doesn't rerun other retrievers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,10 +35,10 @@ def check_joined(
     cache_dir: str | Path,
     opened: Callable[[Mapping[str, object]], Collection] | None = None,
 ) -> None:
-    """Check those run files and measures of a prepared ``dataset`` (a definition) that haven't been checked yet.
+    """Check the run files and measures that haven't been checked yet for a prepared ``dataset`` (a definition).
 
-    ``opened``: a function that opens the collection; defaults to open_collection. Raises the errors of check_runs and
-    check_measures.
+    ``opened``: a function that opens the collection; defaults to open_collection. Raises InputError for the first
+    unusable run file or measure.
     """
     marks = [_run_mark(run, dataset, cache_dir) for run in runs]
     if limits := highest_labels(measures):
@@ -58,7 +58,7 @@ def check_runs(
     collection: Collection,
     cache_dir: str | Path,
 ) -> None:
-    """Check each file in ``runs`` once against a dataset's judged ``queries`` (qid) and ``collection``.
+    """Check each run file that hasn't been checked yet against a dataset's judged ``queries`` (qid) and ``collection``.
 
     Raises InputError for the first unusable file (see check_run).
     """
@@ -73,9 +73,9 @@ def check_runs(
 def check_measures(
     measures: Sequence[str], dataset: Mapping[str, object], qrels: pl.DataFrame, cache_dir: str | Path
 ) -> None:
-    """Check, once, that the providers of ``measures`` accept the labels in a dataset's ``qrels`` (label).
+    """Check that the providers of ``measures`` accept the labels in ``qrels`` (label), unless this was checked before.
 
-    Raises InputError for the first measure whose provider doesn't.
+    Raises InputError for the first measure whose provider rejects the labels.
     """
     limits = highest_labels(measures)
     mark = _measures_mark(limits, dataset, cache_dir)

@@ -48,7 +48,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens in ``text`` (a passage or a query), which are runs of ASCII letters and digits."""
+    """Return the tokens in ``text`` (a passage or a query): sequences of ASCII letters and digits."""
     tokens: list[str] = list(_tokeniser().getTokens(text))
     return tokens
 

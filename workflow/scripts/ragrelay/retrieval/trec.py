@@ -33,7 +33,7 @@ STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
 def read_run(path: str | Path) -> pl.DataFrame:
     """Read a plain or gzipped TREC run file (qid, Q0, docno, rank, score, tag) as qid, docno and score, in file order.
 
-    Skips comments at the beginning, such as an ir_metadata header. Raises the errors of read_ranks.
+    Skips comments at the beginning, such as an ir_metadata header. Raises InputError for an invalid line.
     """
     return read_ranks(path).drop("given")
 
@@ -70,11 +70,11 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 def check_run(
     path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, object], name: str
 ) -> None:
-    """Read a run file as the retriever ``name`` does, and check that the file matches the queries and the collection.
+    """Check that a run file can be read for the retriever ``name`` and matches the queries and the collection.
 
-    Raises the errors of reading, and InputError if qids and docnos are swapped, if there are no results for any of
-    ``queries``, or if no docno has a text in ``collection``. Logs the counts from count_doubts; those with a warning
-    are also shown on the terminal.
+    Raises InputError if the file can't be read, if qids and docnos are swapped, if none of the ``queries`` has a
+    result, or if no docno has a text in ``collection``. Logs the counts from count_doubts, and shows counts with a
+    warning on the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -97,11 +97,11 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Return counts (what, count, optional warning) of doubtful lines and queries in a run file read by read_ranks.
+    """Count doubtful lines and queries in a run from read_ranks. Return what, count and, for some, a warning.
 
     Counts lines for queries that aren't in ``queries`` (qid), and queries in which ranks differ although all scores are
-    equal, or in which scores rise with the rank. Queries are only counted, with a warning, if the retriever's
-    ``definition`` doesn't say whether to sort by rank or score.
+    equal, or in which scores rise with the rank. Queries are only counted, with a warning, if ``definition`` doesn't
+    say whether to sort by rank or score.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -120,9 +120,9 @@ def count_doubts(
 def count_ties(
     run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None
 ) -> list[dict[str, object]]:
-    """Count the ``queries`` (qid) in which ties change which passages are in the top k, for any k in ``ks``.
+    """Count the ``queries`` (qid) for which tied scores change the passages in the top k, for any k in ``ks``.
 
-    The top k by score is compared with the top k by rank. ``run``: as read by read_ranks. ``meant``: the value of
+    The top k by score is compared with the top k by rank. ``run``: from read_ranks. ``meant``: the value of
     `ranked_by`; if it is ranks or scores, nothing is counted. A query is only considered if its ranks are distinct
     whole numbers and its scores aren't all equal and never rise with the rank.
     """
@@ -147,13 +147,13 @@ def count_ties(
 
 
 def rank_number() -> pl.Expr:
-    """Return a run's ranks (column ``given``, with values such as 1.0 or 01) as numbers; null if one isn't a number."""
+    """Return an expression that converts ranks (column ``given``, such as 1.0 or 01) to numbers, or to null."""
     number = pl.col("given").cast(pl.Float64, strict=False)
     return pl.when(number.is_finite()).then(number)
 
 
 def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
-    """Count, per query, distinct scores and how often the score rises or falls from one rank to the next.
+    """For each query, count the distinct scores and how often the score rises or falls from one rank to the next.
 
     ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores, rises and falls; queries with
     a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and results are
@@ -181,9 +181,9 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
 def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
     """Raise InputError if the scores in ``run`` (qid, given, score) rise with the rank in most queries.
 
-    In a query, scores count as rising if they rise from one rank to the next more often than they fall. For queries
-    without usable ranks, lines are compared instead, and more than nine in ten queries must rise, because lines may be
-    in any order.
+    A query's scores count as rising if they rise from one rank to the next more often than they fall. Without usable
+    ranks, consecutive lines are compared, and scores must rise in more than nine in ten of these queries, because lines
+    may be in any order.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
     for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
@@ -194,7 +194,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if, in most queries of ``run``, docnos or scores number the results as only ranks should."""
+    """Raise InputError if docnos or scores look like ranks in most queries of ``run``, and the ranks don't."""
     numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
     counted = numbers.group_by("qid").agg(
         pl.len(), docno=_counts("number"), score=_counts("score"),
@@ -211,7 +211,7 @@ def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
-    """Raise InputError if docnos in ``run`` are qids in ``queries`` more often than the qids in ``run`` are."""
+    """Raise InputError if qids and docnos in ``run`` seem swapped: more docnos than qids are qids in ``queries``."""
     (of_qids, in_qids), (of_docnos, in_docnos) = (
         (run[column].is_in(queries["qid"].implode()).sum() / max(run.height, 1),
          run.with_columns(rank=rank_number()).group_by(column).agg(of=_counts("rank"))["of"].sum())
@@ -253,7 +253,7 @@ def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
 def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[str] = ()) -> None:
     """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file. Equal runs give equal bytes.
 
-    ``header``: comment lines to begin the file with.
+    ``header``: comment lines for the beginning of the file.
     """
     rows = (f"{qid} Q0 {docno} {rank} {score!r} {tag}" for qid, docno, rank, score in run.iter_rows())
     lines = (f"{line}\n" for line in chain(header, rows))
@@ -265,7 +265,7 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
 ) -> dict[str, object]:
-    """Describe the method and data of the run of the retriever ``name`` on ``dataset`` (defined by ``source``).
+    """Return metadata on the method and data behind the run that the retriever ``name`` produced on ``dataset``.
 
     ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
     retriever itself last. Runs produced without human input are ``automatic``; for imported runs and runs based on
@@ -292,7 +292,7 @@ def _stage(name: str, definition: Mapping[str, object], kind: Retriever) -> dict
 
 
 def header(described: Mapping[str, object], tag: str) -> list[str]:
-    """Return the header's lines, with ``described``, the run's ``tag`` and ragrelay's version."""
+    """Return a run file's header lines, which contain ``described``, the run's ``tag`` and ragrelay's version."""
     libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
     content = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
     lines = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=2**20).splitlines()

@@ -20,21 +20,21 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Catalogue(Protocol):
-    """The part of a study that downloads depend on."""
+    """A study's catalogue, from which the required downloads are derived."""
 
     def selected(self) -> dict[str, Any]:
         """Return the catalogue entries that the study uses, by section and name."""
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the downloads that the grid needs, by name, each as the arguments to pass to fetch_input."""
+    """Return the downloads that the grid needs, by name, as arguments for fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
-    """Return the names that a catalogue entry's downloads have in the result of ``required_downloads``."""
+    """Return the names under which ``required_downloads`` lists a catalogue entry's downloads."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -54,10 +54,10 @@ def _name(readable: str, *decisive: object) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """Return the distinct hub downloads that the grid needs: name (hub id), revision (or null), part and place (key).
+    """Return the hub downloads that the grid needs, without duplicates: name (the hub id), revision, part and place.
 
-    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models that run on servers aren't
-    downloaded.
+    ``revision`` may be None. ``part`` is `model`, `tokenizer` (all files except weights) or `adapter`. ``place`` names
+    the configuration key in error messages. Models that run on servers aren't downloaded.
     """
     files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
@@ -72,7 +72,7 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
-    """Return the ir_datasets ids of the grid's datasets that come from ir_datasets."""
+    """Return the ids of the grid's datasets that are loaded with ir_datasets."""
     ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
     return [dataset_id for dataset_id in ids if dataset_id]
 

@@ -18,9 +18,9 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, object]:
-    """Download missing files, check all of them and return a receipt. Raises InputError if a download fails.
+    """Download missing files, check that all files are complete, and return a receipt.
 
-    ``files``: as returned by downloads.hub_files. ``datasets``: ids in ir_datasets.
+    Raises InputError if a download fails. ``files``: from downloads.hub_files. ``datasets``: ids in ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],
@@ -30,9 +30,9 @@ def fetch_input(
 
 
 def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, object]:
-    """Download a model, tokenizer or adapter to the hub's cache (``HF_HOME``); return its commit and size in bytes.
+    """Download a model, tokenizer or adapter to the hub's cache (``HF_HOME``); return the commit and the size in bytes.
 
-    Checks that all files in ``part`` (configuration, tokenizer, weights) are complete.
+    Also checks that all required files (configuration, tokenizer, weights) are complete.
     """
     if hub_file(name)[1]:
         path = fetch(name, revision, place)
@@ -53,7 +53,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
 
 
 def fetch_dataset(dataset_id: str) -> dict[str, object]:
-    """Download a dataset with ir_datasets (to ``IR_DATASETS_HOME``), build its document store and return counts."""
+    """Download a dataset to ``IR_DATASETS_HOME``, build its document store, and return the query and qrels counts."""
     try:
         collection = IrDatasetsCollection(dataset_id)
         queries, qrels = collection.queries(), collection.qrels()

@@ -1,1 +1,1 @@
-"""Provide what all jobs use: logs, one-line errors and code digests."""
+"""Provide logs, one-line errors and code digests for jobs."""

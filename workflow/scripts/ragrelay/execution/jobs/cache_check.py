@@ -1,4 +1,4 @@
-"""Check all files in the cache completely, and find leftovers from killed jobs."""
+"""Check every file in the cache byte by byte, and find files left behind by killed jobs."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,8 +15,8 @@ HASHED = ("indexes", "models", "references")
 def check_cache(cache_dir: Path) -> Iterator[str]:
     """Read every byte in the cache, and yield a line with advice for each damaged file or folder and each leftover.
 
-    Also reads files outside the cache whose hashes are stored in the cache, unless they have changed. Files without
-    hashes, from older versions, get hashes now.
+    Files outside the cache are read too if the cache stores their hashes, unless they have changed since. Files from
+    older versions, which have no hashes yet, are hashed now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):

@@ -1,4 +1,4 @@
-"""Group jobs by their SLURM requests, and test, before submitting any job, whether SLURM would accept the requests."""
+"""Group jobs that request the same resources from SLURM, and test each request before any job is submitted."""
 
 import getpass
 import re
@@ -20,7 +20,7 @@ HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB
 
 @dataclass(frozen=True)
 class Submissions:
-    """Jobs (or groups of jobs that are submitted together) that make the same request to SLURM."""
+    """Jobs, or groups of jobs submitted together, that request the same resources from SLURM."""
 
     name: str
     """The name of the rule or group."""
@@ -31,7 +31,7 @@ class Submissions:
     """The sbatch command that would submit one of the jobs, without the script."""
 
     def row(self) -> tuple[str, ...]:
-        """Return the values of the columns in HEADER."""
+        """Return the values for the columns in HEADER, as strings."""
         resources = self.resources
         gpus = " ".join(str(resources[name]) for name in ("gpu", "gpu_model", "gres") if resources.get(name))
         minutes = resources.get("runtime")
@@ -43,7 +43,7 @@ class Submissions:
 
 
 def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
-    """Return a table for the terminal with one line per item in ``classes``, including SLURM's ``answers``, if any."""
+    """Return a table for the terminal with one line per item in ``classes`` and, if given, SLURM's ``answers``."""
     rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
@@ -52,7 +52,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """Return the placeholders from profiles/slurm that the jobs' requests still contain, by key in PLACEHOLDERS."""
+    """Return the placeholders from profiles/slurm that the jobs' requests still contain, grouped by profile key."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -61,7 +61,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError if a placeholder from profiles/slurm is still in the profile and unknown to this cluster."""
+    """Raise InputError if a request contains a placeholder from profiles/slurm that this cluster doesn't know."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
@@ -84,7 +84,7 @@ def _ask(group: Submissions) -> tuple[bool, str]:
 
 
 def has_accounting() -> bool:
-    """Return whether the command sacct works. Without it, the efficiency report of Snakemake's executor fails."""
+    """Return whether the command sacct works, which Snakemake's executor needs for its efficiency report."""
     try:
         return subprocess.run(["sacct", "--noheader", "--starttime=now"], capture_output=True).returncode == 0
     except OSError:

@@ -1,22 +1,22 @@
 """Compute a digest of the code that a rule runs, so that an edit only reruns the stages that use the edited code.
 
-Snakemake's own trigger only considers the script file's modification time. The digest follows names: from the script to
-the functions, classes and constants that it names, from there to the ones that these name, and so on, through the
-package's imports. The digest ignores text for people (loose strings such as docstrings, comments, descriptions of
-columns and keys, words of messages), keys that no job reads, function annotations and the version (see message_texts).
+Snakemake's own trigger only considers the script file's modification time. Starting from the script, the digest
+includes every function, class and constant that the code refers to, directly or indirectly, in any module of the
+package. The digest ignores text for people (docstrings, comments, descriptions of columns and keys, wording of
+messages), keys that no job reads, function annotations and the version (see message_texts).
 
-Names of modules and files don't count: a name that is imported, or defined in the same module, is replaced by the
-content of its definition and of all definitions that it depends on. So code may move between modules, and modules may
-be renamed, split and merged. Definitions that depend on each other in a circle are treated as one.
+Module and file names don't affect the digest: a name that is imported, or defined in the same module, is replaced by
+the content of its definition and of that definition's dependencies. So code can move between modules, and modules can
+be renamed or split. Definitions in a circle are hashed together.
 
-If names don't show what runs, the digest covers too much rather than too little. In an imported module, it covers all
-statements that aren't definitions (calls, conditions, registrations, unknown decorators), and what definitions call
-during the import. A module is included completely if it is used as a value, if it lacks the name looked for, or if the
-job names it (the module of a kind). A class is always included completely. A string counts as a name if it equals the
-name of a definition in the same module, the full name of a module, or ``module:CONSTANT``.
+If the code doesn't name what will run, the digest includes too much rather than too little. For an imported module, the
+digest includes all statements other than definitions (calls, conditions, registrations, unknown decorators) and all
+code that definitions call during the import. A module is included completely if it is used as a value, lacks the
+requested name, or is selected by the job (as the module of a kind). A class is always included completely. A string is
+treated as a name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
 
-Parsing the entire package takes a second, and each job on a cluster starts Snakemake again. Results are therefore
-stored by file content, next to Python's compiled modules.
+Parsing the entire package takes a second, and on a cluster, every job starts Snakemake again. Results are therefore
+cached, keyed by file content, next to Python's compiled modules.
 """
 
 import ast
@@ -67,17 +67,17 @@ OUTSIDE = "OUTSIDE_JOBS"
 
 
 class Node(NamedTuple):
-    """The definition ``name`` in ``module``. LOADED stands for what an import runs, WHOLE for the entire module."""
+    """A definition in a module. LOADED stands for all code that an import runs, and WHOLE for the entire module."""
 
     module: str
     name: str
 
 
 class Element(NamedTuple):
-    """The hash of a definition (or of what importing a module runs), and the dotted ``names`` that it uses.
+    """The hash of a definition's code (or of the code that importing a module runs), and the ``names`` in this code.
 
-    In the hashed code, each name from the package is replaced by its index in ``names``, where an entry lists
-    everything that the name may mean. Names in the same module begin with a dot. ``loads``: the imported modules.
+    In the hashed code, an index into ``names`` replaces each name from the package. Each entry in ``names`` lists all
+    definitions that the name may refer to. Names in the same module begin with a dot. ``loads``: the imported modules.
     """
 
     hash: str
@@ -86,17 +86,17 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's meaning: the ``nodes`` that run when it is used, and its ``values``, each a node and its attributes."""
+    """A name's definitions: ``nodes`` run when the name is used, and ``values`` are nodes, each with its attributes."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
 
 
 class Module(NamedTuple):
-    """A parsed module: its ``parts`` by name, including LOADED, and what each ``imported`` name refers to.
+    """A parsed module: ``parts`` (its elements by name, including LOADED) and ``imported`` (possible sources by name).
 
-    ``bound``: names assigned by statements that aren't definitions, which always count. ``classes``: the classes'
-    names. ``listing``: whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
+    ``bound``: names assigned by other statements, which are always hashed. ``classes``: the classes' names.
+    ``listing``: whether classes register themselves (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
     parts: dict[str, Element]
@@ -108,12 +108,12 @@ class Module(NamedTuple):
 
 @functools.cache
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
-    """Return a 16-digit digest of ``script`` and all package definitions that it reaches.
+    """Return a 16-digit digest of ``script`` and all definitions in the package that the script uses, even indirectly.
 
     ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for an annex's script. ``modules``: modules that
-    the script imports by a name that isn't in its code, such as the job's kind, or ``module:name`` for one definition.
-    ``without``: modules and packages to leave out, including code that only they use. ``folder`` also contains the
-    package; an installed package contains the workflow's scripts.
+    the script imports dynamically, such as the module of a retriever's kind; ``module:name`` selects a single
+    definition. ``without``: modules and packages to leave out, along with code that only they use. ``folder``: contains
+    the scripts; a folder other than SCRIPTS must also contain the package.
     """
     code, known = _code(folder), len(_read())
     contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}
@@ -124,15 +124,15 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """Return a digest of the code that builds ``script``'s requests to an engine. For the arguments, see code_digest.
+    """Return a digest of the code in which ``script`` builds requests to an engine. For the arguments, see code_digest.
 
-    Answered requests are repeated if the code that builds them is edited, but not if the engine's code is.
+    Editing this code repeats requests that were already answered; editing the engine's code doesn't.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
 
 class Code:
-    """The definitions in the package and in the scripts in ``folder``, and the links from each one to those it uses."""
+    """The definitions in the package and in the scripts in ``folder``, and which definitions each of them uses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder
@@ -144,7 +144,7 @@ class Code:
         self.contents: dict[tuple[str, ...], dict[Node, str]] = {}
 
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
-        """Return every definition that running ``script`` can use if its jobs name ``modules``."""
+        """Return all definitions that ``script`` may use, including those in the dynamically imported ``modules``."""
         nodes = set[Node]()
         named = (module.partition(":") for module in modules)
         waiting = [
@@ -164,12 +164,12 @@ class Code:
         return nodes
 
     def has_code(self, node: Node) -> bool:
-        """Return whether a node has its own code, rather than only referring to other nodes."""
+        """Return whether a node contains code, rather than only references to other nodes."""
         part = self._module(node.module).parts.get(node.name)
         return bool(part and part.hash)
 
     def content(self, node: Node, without: tuple[str, ...] = ()) -> str:
-        """Return a hash of a node's code and its dependencies' contents, without module names."""
+        """Return a hash of a node's code and of all code that it depends on. Module names don't affect the hash."""
         known = self.contents.setdefault(without, {})
         if node not in known:
             for circle in _circles(node, lambda each: self._values(each, without), known):
@@ -477,7 +477,7 @@ class _Known(NamedTuple):
     texts: dict[str, str]
 
     def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
-        """Read a node's code and the names that it uses."""
+        """Collect a syntax node's code and the names that the code uses."""
         reading = _Reading(name, path, self)
         reading.read(node)
         return reading
@@ -537,14 +537,14 @@ class _Reading:
         return {chain[0] for chain in self.chains} | self.texts
 
     def quiet(self, decorator: ast.expr) -> bool:
-        """Return whether a decorator changes a definition and has no other effect."""
+        """Return whether a decorator only changes the definition, without any other effect."""
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         first, *rest = _chain(called) or [""]
         names = [".".join([target, *rest]) for target in self.imported.get(first, [])]
         return bool(names) and all(name in QUIET or name.partition(".")[0] in QUIET for name in names)
 
     def read(self, value: object) -> None:
-        """Add a node, a list of nodes or a value."""
+        """Add a syntax node, a list of nodes or a plain value."""
         if isinstance(value, list):
             self.pieces.append("[")
             for item in value:

@@ -1,8 +1,8 @@
-"""Remove the words of messages and the package's version from a syntax tree, so that code digests don't depend on them.
+"""Remove message texts and the package's version from syntax trees, so that code digests don't depend on them.
 
-Words are the strings, and the literal pieces of f-strings, in the arguments of calls to MESSAGES or in local variables
-that only such calls read. Formatted values stay, as do strings that select a value (keys, comparisons) or that are
-passed to another function.
+Message texts are strings and the literal pieces of f-strings. They are removed from the arguments of calls to MESSAGES,
+and from local variables that only such calls read. Formatted values stay, as do strings that select a value (keys,
+comparisons) and arguments of other functions.
 """
 
 import ast
@@ -17,7 +17,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def remove_words(tree: ast.Module) -> None:
-    """Replace the words of all messages in ``tree``, and the version, with empty strings, in place."""
+    """Replace the message texts and the version in ``tree`` with empty strings, in place."""
     for node in [*_messages(tree), *_versions(tree)]:
         if isinstance(node, ast.JoinedStr):
             node.values = [value for value in node.values if isinstance(value, ast.FormattedValue)]

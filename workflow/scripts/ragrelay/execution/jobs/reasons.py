@@ -1,4 +1,4 @@
-"""Shorten Snakemake's reasons for running a job: show only a param's changed part and a few of the files."""
+"""Shorten Snakemake's reasons for running a job to the changed parts of params and the first few files."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ FILES = re.compile(
 
 
 def shortened_reason(reason: str) -> str:
-    """Shorten the lists of files in one of Snakemake's reasons."""
+    """Shorten each list of files in ``reason`` to the first three files and the number of other files."""
     return FILES.sub(lambda found: f"{found[1]} and {found[2].count(', ') + 1} more", reason)
 
 
@@ -22,11 +22,11 @@ def changed_params(before: Collection[str], now: Collection[str]) -> str:
     """Describe how a job's params changed.
 
     Args:
-        before: The values, as Snakemake records them, that only the previous execution had.
-        now: The values that only this execution has.
+        before: Param values from the previous execution, as Snakemake recorded them, that no longer apply.
+        now: Param values that are new in this execution.
 
     Returns:
-        The changed part of each value with some text around it. Code digests come last and are shown as `code`.
+        The changed part of each value with some surrounding text. Changed code digests come last, as `code`.
     """
     olds, left = (sorted(value for value in values if not DIGEST.fullmatch(value)) for values in (before, now))
     changes = []

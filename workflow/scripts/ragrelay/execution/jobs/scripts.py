@@ -1,4 +1,4 @@
-"""Wrap a script's work: log to the rule's file, and end with a single line if users can correct the error."""
+"""Run a script's work with a log file, and end with a one-line error if users can correct the cause."""
 
 import contextlib
 import ctypes
@@ -39,7 +39,7 @@ class _Stopped(BaseException):
 
 @contextlib.contextmanager
 def on_terminal() -> Iterator[None]:
-    """Turn InputError into a single terminal line and status 1."""
+    """Turn an InputError into one line on the terminal and exit status 1."""
     try:
         yield
     except InputError as error:
@@ -48,20 +48,19 @@ def on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
-    """Log a job to a file. If users can act on an error, end the job with one line in the file and on the terminal.
+    """Log a job to a file. Errors that users can fix end the job with one line in the file and on the terminal.
 
-    Such errors are bad input, a full disk, running out of memory, and signals. After SIGTERM (a cancelled or preempted
-    job, or a time limit), `finally` clauses still run.
+    These errors are bad input, a full disk, running out of memory, and signals. On SIGTERM, which a job receives when
+    it is cancelled, preempted or out of time, `finally` clauses still run.
 
     Args:
         path: The log file.
-        inputs: The job's input files. If a file is damaged, or changes before the job ends, the error line names the
-            file.
+        inputs: The job's input files. If a file is damaged or changes during the job, the error line names the file.
         hub: Whether to allow access to the model hub.
         job: The job's name, for progress lines.
 
     Returns:
-        A context manager in which to do the job's work.
+        A context manager; run the job's work inside it.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -135,9 +134,9 @@ def _hub_access_off() -> None:
 
 
 def collect_input_errors(folder: str | Path, since: float) -> str:
-    """Return a heading and one line per InputError that ended a job, from logs in ``folder`` newer than ``since``.
+    """Collect the InputErrors that ended jobs, from the logs in ``folder`` that were written after ``since``.
 
-    If there are none, the result is empty.
+    Returns a heading and one line per distinct error, or an empty string if there were no errors.
     """
     last_lines = [
         path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""Collect all uses of Snakemake's undocumented API, for the workflow only. Tests show why each use is needed."""
+"""All uses of Snakemake's undocumented API, for the workflow only. Tests show why each use is needed."""
 
 import atexit
 import functools
@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a function in DECIDING has an unknown hash, because too many or too few jobs might run."""
+    """Raise InputError if a function in DECIDING has unknown code, because too many or too few jobs might run."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -147,11 +147,11 @@ def _source_hash(name: str) -> str | None:
 
 
 def look_at_jobs_when_needed() -> None:
-    """Make Snakemake look at its ready jobs only when it may be able to start some.
+    """Make Snakemake search its ready jobs only when a job might be able to start.
 
-    Otherwise, it starts a thread after each look, to look again a second later. Each job that finishes while others
-    wait then adds a thread and a look per second until no job waits. An unknown scheduler is left unchanged, which only
-    costs time.
+    By default, every search starts a thread that repeats the search a second later. Each job that finishes while others
+    wait then adds a thread and a search per second until no job waits. A scheduler with unknown code is left unchanged,
+    which only costs time.
     """
     if SCHEDULING.keys().isdisjoint(_other_functions()):
         JobScheduler._schedule_reevalutation = _look_again
@@ -188,7 +188,7 @@ class _Look(threading.Timer):
 
 
 def shorten_reasons() -> None:
-    """Make Snakemake's reasons show a param's changed part and a few files instead of 8 kB of params and paths."""
+    """Shorten Snakemake's reasons from 8 kB of params and paths to the changed parts of params and a few files."""
     if Reason.__str__ is not _reason:
         ParamsChange.__str__ = lambda change: changed_params(change.only_old, change.only_new)
         Reason.__str__ = _reason
@@ -206,11 +206,11 @@ def collect_garbage_rarely() -> None:
 def import_this_package_in_jobs(workflow: Workflow) -> None:
     """Make jobs import ``ragrelay`` from the workflow's own checkout.
 
-    Snakemake puts a script's folder after the environment's packages. If two checkouts share an environment, jobs could
-    run one checkout's code with the other's digests. For an installed package, nothing changes, because jobs find it.
+    Snakemake puts a script's folder after the environment's packages on the import path. So if two checkouts share an
+    environment, jobs could run one checkout's code with the other's digests. An installed package needs none of this.
 
-    In conda environments, jobs only get the checkout's folder, because the host's packages would hide the
-    environment's. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
+    In conda environments, jobs only get the checkout's folder, because packages from the host's other folders would
+    hide the environment's packages. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -220,16 +220,16 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
 
 
 def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
-    """Give jobs in a workflow's ``module`` two reasons to run that Snakemake misses.
+    """Run jobs in two cases that Snakemake misses: an output is missing, or a file that no job creates has changed.
 
-    ``module``: the globals of the module's Snakefile. ``cache_dir``: where hashes of large files are stored.
+    ``module``: the globals of the Snakefile whose jobs are affected. ``cache_dir``: the folder for large files' hashes.
 
-    A missing output: when a job fails, Snakemake records its new params and its inputs' content, and removes its
-    outputs. Unless a target or a running job needs a missing file (snakemake#1978), the next run doesn't notice that
-    anything is changed or missing, and everything downstream stays as it was before the change.
+    When a job fails, Snakemake records its new params and inputs, but removes its outputs. The next run then notices no
+    change: unless a target or a running job needs a missing output (snakemake#1978), the job doesn't rerun, and all
+    later results stay old.
 
-    A changed file that no job creates: Snakemake only compares the content of files that are newer than the job's
-    outputs, and doesn't hash files above `max-checksum-file-size`.
+    For a file that no job creates, Snakemake only compares the content if the file is newer than the job's outputs, and
+    doesn't hash files above `max-checksum-file-size`.
     """
     _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake selects jobs
@@ -239,9 +239,9 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 
 
 def count_file(path: str) -> Any:
-    """Mark ``path``, the file with the number of a job's missing keys, as an input that never triggers the job.
+    """Mark ``path``, the file that contains a job's number of missing keys, as an input that never triggers the job.
 
-    Snakemake doesn't record this input, so switching to a profile without counts doesn't trigger jobs either.
+    Snakemake doesn't record this input, so switching to a profile that doesn't count missing keys triggers no jobs.
     """
     return flag(ancient(path), COUNT)
 
@@ -262,9 +262,9 @@ class _SourceFile:
 
     @property
     def checksum(self) -> str | None:
-        """Return Snakemake's checksum; None if the file can't be read; CHANGED, which no file has, if it changed.
+        """Return the checksum in Snakemake's format; None if the file can't be read, CHANGED if the file has changed.
 
-        Jobs may have read a changed file before or after the change. With CHANGED on record, they will run again.
+        The file may have changed before or after a job read it. No checksum equals CHANGED, so the job will rerun.
         """
         digest = self._hash
         return digest and (CHANGED if self.changed else digest)
@@ -380,12 +380,12 @@ async def _is_checksum_eligible(file: object, threshold: int) -> bool:
 
 
 def changed_source_files() -> list[str]:
-    """Return the user's files, sorted, that have changed since Snakemake decided which jobs to run."""
+    """Return the sorted paths of user files that have changed since Snakemake decided which jobs to run."""
     return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
 
 
 def finished_files(workflow: Workflow) -> list[str]:
-    """Return the existing files among the outputs that this run's targets need."""
+    """Return the sorted outputs that this run's targets need and that already exist."""
     made = {str(file) for job in workflow.dag.jobs for file in job.output}
     return sorted(path for path in made if Path(path).is_file())
 
@@ -402,11 +402,11 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 
 
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
-    """Make dry runs end with their jobs' requests to SLURM, and make runs check their requests before the first job.
+    """Print the jobs' requests to SLURM at the end of a dry run, and check the requests before a run's first job.
 
-    Snakemake's log records trigger this, because Snakemake ignores a module's hooks such as `onstart`. The target
-    `check_cluster` ends the run after the check, which covers the jobs for the other targets or, if there are none, for
-    the report. ``planned`` returns the plan's missing-key counts for jobs, and the plan's time.
+    Log records trigger both, because Snakemake ignores a module's hooks such as `onstart`. The target `check_cluster`
+    ends the run after the check, which includes the jobs for the other targets or, if there are no other targets, for
+    the report. ``planned`` returns the plan's numbers of missing keys for the given jobs, and the plan's time.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -457,7 +457,7 @@ def _check_run(workflow: Workflow) -> None:
 
 
 def submissions(workflow: Workflow) -> list[Submissions]:
-    """Return the jobs that go to a cluster, with the resources for their first attempt, in the order of the rules."""
+    """Return the jobs to submit to the cluster, grouped by their requests for the first attempt, in rule order."""
     from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # may not be installed
     from snakemake_executor_plugin_slurm.utils import set_gres_string
 
@@ -502,7 +502,7 @@ class _Asked(dict[str, Any]):
 def escape_log_messages() -> None:
     """Escape control characters in Snakemake's messages, which contain file names and parts of logs.
 
-    After Ctrl-C, errors are only written to Snakemake's log file, because every interrupted job would report one.
+    After Ctrl-C, errors are only written to Snakemake's log file, because every interrupted job reports an error.
     """
     for handler in logger.handlers:
         if handler.formatter and not isinstance(handler.formatter, Shown):
@@ -520,9 +520,9 @@ def _note_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def print_failure(errors: str) -> None:
-    """Print the ``errors`` to fix and how to continue as the last lines of a failed run.
+    """Print how to continue, and the ``errors`` to fix, as the last lines of a failed run.
 
-    They are printed when the process ends, because Snakemake writes more after its failure handlers.
+    The lines are printed when the process exits, because Snakemake prints more lines after its failure handlers.
     """
     if _INTERRUPTS:
         atexit.register(tell, f"ragrelay: error: stopped by an interrupt: {KEPT}")
@@ -532,11 +532,11 @@ def print_failure(errors: str) -> None:
 
 
 def leave_unlocked(workflow: Workflow) -> list[str]:
-    """Leave the folder unlocked if only targets in LOOKING are requested. Returns an empty list, the targets' inputs.
+    """Leave the folder unlocked if only targets in LOOKING are requested. Returns an empty list of inputs.
 
-    Snakemake calls this as an input function, when the jobs are known and the folder isn't locked yet. If such a target
-    locked the folder, Snakemake would remove all of the folder's locks at the end, including the lock of the run that
-    the target looks at.
+    Snakemake calls this as an input function, after it has determined the jobs and before it locks the folder. If such
+    a target locked the folder, Snakemake would remove all locks in the folder at the end, including the lock of the run
+    that the target inspects.
     """
     if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
@@ -544,10 +544,10 @@ def leave_unlocked(workflow: Workflow) -> list[str]:
 
 
 def keep_locks_of_other_runs() -> None:
-    """When a run ends, keep the locks of other runs in the same folder, and the folder with the locks.
+    """Make Snakemake remove only a run's own locks when the run ends, and keep the folder that contains the locks.
 
-    Otherwise, Snakemake removes the folder with all locks. A second run that is about to lock its files would then end
-    with a FileNotFoundError, and a third run could write the second run's files.
+    By default, Snakemake removes this folder, including the locks of other runs. A second run that is about to lock its
+    files would then end with a FileNotFoundError, and a third run could write the second run's files.
     """
     FilePersistence._delete_locks = _delete_own_locks
     FilePersistence._read_locks = _read_locks
@@ -575,13 +575,13 @@ def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[st
 
 
 def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., object], str]) -> None:
-    """Tell ``rules`` which rule creates an input function's files. Otherwise, Snakemake tries all patterns."""
+    """Declare which rule creates each input function's files, so that Snakemake needn't try every rule's patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
 
 
 def output_patterns(workflow: Workflow) -> list[str]:
-    """Return regular expressions for all outputs and benchmarks. Wildcards only match the configuration's names."""
+    """Return regular expressions for all outputs and benchmarks. Wildcards only match names in the configuration."""
     return [
         output.regex().pattern
         for rule in workflow.rules
@@ -590,7 +590,7 @@ def output_patterns(workflow: Workflow) -> list[str]:
 
 
 def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
-    """Return a regular expression for the log and the outputs of each rule that has both."""
+    """Return the log's regular expression and the output patterns for each rule that has a log and outputs."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
@@ -602,10 +602,9 @@ def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
 
 
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
-    """Return ``resources`` for jobs that have work to do, and the profile's `default-resources` for jobs that don't.
+    """Make ``resources`` depend on the work: jobs without missing keys get the profile's `default-resources` instead.
 
-    The job's count of missing keys decides this. If there is no count yet, if the job has no such input, or after a
-    failed attempt, the job counts as having work.
+    Jobs whose missing keys haven't been counted, and jobs after a failed attempt, still get ``resources``.
     """
     defaults = workflow.resource_settings._parsed_default_resources
     return {name: _by_work(Resource(name, value), defaults.get(name)) for name, value in resources.items()}
@@ -623,7 +622,7 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., obje
 
 
 def missing_keys(inputs: object) -> int | None:
-    """Return the number of missing keys from the count in a job's ``inputs``; None if they haven't been counted yet.
+    """Return the number of missing keys from the count file in a job's ``inputs``; None if there is no count yet.
 
     In a dry run for a cluster, the number may come from the plan.
     """
@@ -636,26 +635,26 @@ def missing_keys(inputs: object) -> int | None:
 
 
 def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
-    """Return the threads that the profile sets for a class of rules (`set-threads`), or ``otherwise``."""
+    """Return the number of threads that the profile sets for a class of rules (`set-threads`), or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 
 
 def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
-    """Return the profile's minutes (`runtime`) and MB (`mem_mb`) for first attempts, for each rule with a benchmark."""
+    """Return `runtime` (minutes) and `mem_mb` for a job's first attempt, by rule, for all rules with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
 
 
 def submitted_at_once(workflow: Workflow) -> int | None:
-    """Return how many jobs the profile submits at once (`jobs`); None if all run on this machine."""
+    """Return the profile's limit on jobs submitted at once (`jobs`); None if all jobs run on this machine."""
     nodes = workflow.resource_settings.nodes
     return None if workflow.local_exec or not isinstance(nodes, int) else nodes
 
 
 def time_limit(rule: Rule) -> int | None:
-    """Return the profile's time limit, in minutes, for a job's first attempt at ``rule``; None if there is none."""
+    """Return the profile's time limit in minutes for a first attempt at ``rule``; None if the profile sets no limit."""
     return _first(rule.rule, "runtime")
 
 

@@ -1,4 +1,4 @@
-"""List files in a study's results that no rule creates any more, for example those of a removed retriever."""
+"""List files in a study's results that no rule creates any more, for example after a retriever was removed."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,10 +9,10 @@ KEPT = ("plan.csv", "plan.json", "report/pages.js")
 
 
 def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] = KEPT) -> Iterator[Path]:
-    """Yield the files in ``folder`` that match none of ``patterns``, sorted.
+    """Yield, in sorted order, the files in ``folder`` that match none of the ``patterns``.
 
     ``kept``: files and folders in ``folder`` that are never stale. ``patterns``: regular expressions for the rules'
-    outputs; wildcards only match names in the configuration. A file in an output folder belongs to the folder's rule.
+    outputs; wildcards only match names in the configuration. Files inside an output folder aren't stale.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

@@ -1,4 +1,4 @@
-"""Find a failed job's damaged input, and say how to recreate it."""
+"""Find a failed job's damaged input files, and say how to recreate them."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from ragrelay.base.errors import InputError
 
 
 def check_ends(paths: Iterable[str]) -> None:
-    """Raise InputError for a CSV file that ends within a line, because readers would pad the row with empty fields."""
+    """Raise InputError if a CSV file ends within a line, because readers would pad the row with empty fields."""
     for path in paths:
         if path.endswith(".csv"):
             with Path(path).open("rb") as file:
@@ -20,9 +20,9 @@ def check_ends(paths: Iterable[str]) -> None:
 
 
 def check_readable(paths: Iterable[str]) -> None:
-    """Read every byte in the Parquet and JSON files in ``paths``, and raise InputError if one can't be read.
+    """Read the Parquet and JSON files in ``paths`` completely, and raise InputError for an unreadable file.
 
-    This is for failed jobs, because a reader's error doesn't name the file.
+    Call this after a job has failed, because the error that a reader raises doesn't name the file.
     """
     # Imported here because Snakemake imports this module at every start.
     import polars as pl
@@ -42,9 +42,9 @@ def check_readable(paths: Iterable[str]) -> None:
 
 @contextmanager
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
-    """If the body fails and one of the files that it reads (``paths``) is damaged, raise InputError.
+    """Raise InputError if the body of the with statement fails and one of the files in ``paths`` is damaged.
 
-    Checking every byte first would take longer than reading the files; this takes no time if all files are complete.
+    Files are only checked completely after a failure, because this takes longer than reading them.
     """
     check_ends(paths)
     try:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return whether code failed rather than being stopped. A Polars panic about damaged bytes isn't an Exception."""
+    """Return whether ``error`` is a failure, not a request to stop. Includes Polars panics, which aren't Exceptions."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

@@ -1,4 +1,4 @@
-"""Check a study's budget before a run's first job, from past use and the counts of the last `snakemake plan`."""
+"""Check a study's budget before a run's first job, based on the study's past use and its last `snakemake plan`."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -14,7 +14,7 @@ PLAN_FIRST = "a plan: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the totals in a plan's last row, by budget key. Unknown totals are None.
+    """Return the GPU-hours and tokens in a plan's total row, by budget key. Unknown totals are None.
 
     Tokens are prompt tokens, including those served from the prefix cache, plus answer tokens.
     """
@@ -28,17 +28,17 @@ def plan_receipt(
     used: Mapping[str, float],
     missing: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the record that later runs are checked against: time, hash of the planned work (``of``) and totals.
+    """Return the plan's record, which later runs are checked against: time, hash ``of`` the planned work, and totals.
 
-    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: the study's use
-    so far. ``missing``: see plan_jobs.
+    ``shards``: the numbers of shards chosen for `shards: auto`, by dataset and generator. ``used``: the GPU-hours and
+    tokens that the study has used so far. ``missing``: see plan_jobs.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
 
 
 def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
-    """Read the numbers of shards from a plan's ``receipt``; empty if there is no plan."""
+    """Return the numbers of shards in a plan's ``receipt``, or an empty mapping if there is no plan."""
     if not receipt.exists():
         return {}
     try:
@@ -51,7 +51,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
 
 
 def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Return a line for each limit, to print below the plan with this ``receipt``."""
+    """Return one line per limit in ``budget``, to print below the plan that has this ``receipt``."""
     lines = []
     for key, limit in budget.items():
         need, used = receipt["needs"][key], receipt["used"][key] or 0
@@ -76,10 +76,10 @@ def check_budget(
 ) -> None:
     """Raise InputError if a run would exceed ``budget``, or if the plan is missing or outdated.
 
-    ``receipt``: the plan's record (plan_receipt). ``of``: the current hash of the work. ``files``: the files that the
-    plan was based on, none of which may be newer than the plan or among the run's outputs ``to_be_made``. ``used``: the
-    study's use so far. What the study has used since the plan is taken to be part of the planned need; if it exceeds
-    the plan, the remaining need is unknown.
+    ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
+    input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
+    (``to_be_made``). ``used``: the study's use so far. Use since the plan is taken to be part of the planned need; if
+    it exceeds this need, the remaining need is unknown.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)
@@ -121,9 +121,9 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return the numbers of missing keys that the plan counted, by the jobs' count files, and the plan's time.
+    """Return the plan's numbers of missing keys, by the path of the job's count file, and the plan's time.
 
-    Both are empty if there is no plan or if the plan is outdated. The arguments are those of check_budget.
+    Both are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """
     try:
         plan = json.loads(receipt.read_text(encoding="utf-8"))

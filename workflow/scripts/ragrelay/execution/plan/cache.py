@@ -1,4 +1,4 @@
-"""List the cache's contents and the studies that use them, join small files, and remove what no study needs."""
+"""List the cache's contents and the studies that use each entry, join small files, and remove unneeded entries."""
 
 import itertools
 import re
@@ -58,11 +58,11 @@ def show_cache(cache_dir: Path, results: Path) -> str:
 
 
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
-    """Return one row per store, index and embeddings folder: kind, name, MB, files, last write, and used_by.
+    """Return one row per store, index and embeddings folder: kind, name, MB, files, written (last write) and used by.
 
-    ``used_by`` lists the studies in the folder ``results`` whose receipts or scores name the entry, each with those of
-    its generators, scorers or corpora that use the entry. Studies whose results were deleted or are elsewhere are
-    missing.
+    `used by` lists the studies in the folder ``results`` whose receipts or scores name the entry. Each study is
+    followed by the generators, scorers or corpora that use the entry. Studies whose results were deleted or are in
+    another folder are missing.
     """
     users = _users(results)
     return pl.DataFrame(
@@ -127,10 +127,10 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 
 
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
-    """Remove (or only list) the stores, indexes and embeddings that no study needs, and yield a line for each.
+    """Remove, or only list, the stores, indexes and embeddings that no study needs, and yield one line per entry.
 
     An entry is needed if it is named in ``needed`` or in a study's files in the folder ``results``. Entries that
-    changed within the last RECENT seconds stay. Each entry is renamed in one step before it is removed. Raises
+    changed within the last RECENT seconds are kept. Each entry is renamed in one step before it is removed. Raises
     InputError, before anything is removed, if the study hasn't finished or the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
@@ -174,7 +174,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Join the parts in every store, remove parts replaced long enough ago, and yield a line per changed store."""
+    """Join the parts in every store, remove replaced parts after a day, and yield a line for each changed store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)

@@ -1,4 +1,4 @@
-"""Count the requests that questions to models need, from the questions' rows and the stores."""
+"""Count the requests that a question sends to a model, and how many of the replies are already stored."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts a job's requests to the generator ``planned``. ``part``: the job's number within its line of the plan."""
+    """Counts a job's requests to the generator ``planned``. ``part`` numbers the jobs that share a row of the plan."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -34,13 +34,13 @@ class PlanAsker:
 
     @property
     def work(self) -> pl.DataFrame:
-        """The requests counted so far, with the columns WORK. A key that is requested twice only counts once."""
+        """The requests counted so far, with the columns WORK. A key that is requested twice is counted once."""
         return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
-        """Count the likelihoods ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
+        """Count the requests for the likelihoods in ``asked`` (prompt_id, prompt, system, token_ids).
 
-        Raises InputError if a prompt and its continuation together are too long.
+        For the arguments, see Asker. Raises InputError if a prompt with its continuation exceeds the window.
         """
         generator = self.generator if chat else without_chat(self.generator)
         store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
@@ -49,23 +49,23 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count the likelihoods ``rows`` (prompt_id, item, prompt_tokens) for texts that don't exist yet."""
+        """Count one request per row in ``rows`` (prompt_id, item, prompt_tokens), for texts that don't exist yet."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
         self.count(rows.with_columns(pl.lit(value, WORK[name]).alias(name) for name, value in figures.items()))
 
     def count(self, rows: pl.DataFrame) -> None:
-        """Add ``rows`` (WORK without part) to the count for this part."""
+        """Add ``rows``, which have all columns in WORK except part, to the requests counted so far."""
         self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
 
 
 class PlannedAnswers:
-    """The stored answers from generator ``planned`` to the prompts of ``job``, with placeholders for missing ones.
+    """The answers from generator ``planned`` to a job's prompts, with placeholders for answers that aren't stored yet.
 
-    This class is used like FileAnswers, but ``keys`` already has the texts. A placeholder is a single sentence that is
-    as long as the stored answers are on average. It differs for each prompt and seed, because equal or empty answers
-    need fewer requests. Stored answers that are null get no row.
+    The plan uses this class in place of FileAnswers; ``keys`` already includes the answers' texts. A placeholder is one
+    sentence of average answer length. Placeholders differ between prompts and seeds, because equal or empty answers
+    need fewer requests. Stored answers that are null are left out.
     """
 
     def __init__(
@@ -100,21 +100,20 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the known answers (none unless the judge's other inputs are ``sure``) with True, then the rest with
-        False."""
+        """Yield stored answers with True, then all others with False. Unless ``sure``, no answer counts as stored."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
 
 class PlannedJob(QuestionJob):
-    """A job in the plan, which reads answers from their generator's store."""
+    """A question's job in the plan, which reads answers from the answer store instead of answer files."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
         super().__init__(**fields)
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Answers:
-        """Return the answers, from files if they are imported and otherwise from the store."""
+        """Return the answers: imported answers from files, all others from the answer store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)
@@ -141,7 +140,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
+    """Return the requests (WORK) with which fill_likelihoods gets ``asked`` (prompt_id, prompt, system, token_ids)."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

@@ -1,4 +1,4 @@
-"""Look up a generator's stores, template, pace and price for the plan."""
+"""Provide the plan with a generator's stores, template, speed and cost."""
 
 import functools
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Price:
     bytes_each: float
 
     def gpu_hours(self, prompt_tokens: float, answer_tokens: float, starts: int) -> float | None:
-        """Return the GPU-hours (machine-hours on CPU) for these tokens and this number of engine ``starts``.
+        """Return the GPU-hours (machine-hours on CPU) needed for these numbers of tokens and engine ``starts``.
 
         The result is None if the speed is unknown, and 0 for an endpoint.
         """
@@ -39,7 +39,7 @@ class Price:
 
 
 class GeneratorPlan:
-    """A generator with its stores, and with its measured answer length and speed. Each is only read once."""
+    """A generator's stores, and the expected length and speed of its answers. Each is read only once."""
 
     def __init__(
         self, generator: GeneratorEntry, fingerprint: str, template: Template, cache_dir: str | Path, threads: int
@@ -49,7 +49,7 @@ class GeneratorPlan:
 
     @functools.cached_property
     def pace(self) -> Pace:
-        """The expected length and speed of this generator's answers, measured on stored answers if there are any."""
+        """The expected length and speed of this generator's answers, based on stored answers if there are any."""
         return pace_of(self.store, self.generator)
 
     @functools.cached_property
@@ -59,7 +59,7 @@ class GeneratorPlan:
         return LikelihoodStore(self.cache_dir, fingerprint)
 
     def price(self, kind: str) -> Price:
-        """Return the price of requests for one store. ``kind`` is ``answers`` or ``likelihoods``."""
+        """Return the price of requests for one store, whose ``kind`` is ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if pace.device == "cpu":
             gpus = min(gpus, 1)  # one machine, even if engines share it

@@ -38,16 +38,16 @@ def plan_jobs(
     seeds: Sequence[int],
     missing: dict[str, int] | None = None,
 ) -> pl.DataFrame:
-    """Return one row per job, and a total (dataset `total`).
+    """Return one row per job, followed by a total row, whose dataset is `total`.
 
     Exact columns: cells (answer files), judged_answers (answers that a judge is asked about), prompts (distinct), asked
-    (distinct keys: an answer's prompt and seed, or a likelihood's prompt and continuation), cached (keys already in the
-    store), to_make (the others), requests (to the engine), prompt_tokens (sent to it), engine_starts. A key that
-    several jobs share counts in each of their rows but only once in the total, because the first job that runs computes
-    it. `of_answers_to_come` counts likelihoods of answers that haven't been generated yet. Estimated columns:
+    (distinct keys: an answer's prompt and seed, or a likelihood's prompt and continuation), cached (keys in the store),
+    to_make (keys missing from the store), requests and prompt_tokens (sent to the engine), engine_starts. A key that
+    several jobs share is counted in each job's row but only once in the total, because only the first job computes it.
+    `of_answers_to_come` is the number of likelihoods for answers that haven't been generated yet. Estimated columns:
     answer_tokens, prefix_shared_tokens (prompt tokens served from the prefix cache), gpu_hours (null if no speed is
-    known), disk_bytes (for new rows in the stores, and for answer files). Adds every job's number of missing keys to
-    ``missing``, by the job's count file. Raises InputError if a prompt doesn't fit in the window.
+    known), disk_bytes (for new rows in the stores, and for answer files). Each job's number of missing keys is added to
+    ``missing``, under the path of the job's count file. Raises InputError if a prompt exceeds the window.
     """
     rows, asked, sizes = [], [], []
     prices: dict[str, Price] = {}
@@ -75,7 +75,7 @@ def plan_jobs(
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
-    """Return WORK for a question's jobs, counted by the question's ``plan``, and the number of judged answers."""
+    """Return the requests (WORK) of a question's jobs, and the number of answers that a judge is asked about."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
@@ -129,9 +129,9 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers in all cells of one dataset and generator, or for answers to single passages.
+    """Return the requests (WORK) for all cells of one dataset and generator, or for answers to single passages.
 
-    Raises InputError if a prompt doesn't fit in the window, unless the job leaves such prompts out.
+    Raises InputError if a prompt exceeds the window, unless the job leaves such prompts out.
     """
     planned = generators[job.generator]
     [queries] = job.paths("queries", dataset=job.dataset)
@@ -164,7 +164,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
-    """Return a generation job's prompt files by retriever, in request order (zero-shot first)."""
+    """Return the prompt files of a generation job, grouped by retriever, in request order (zero-shot first)."""
     of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"], **job.wildcards)
     by_retriever = of_job.grouped("retriever")
     zeroshot = {ZEROSHOT: by_retriever[ZEROSHOT]} if ZEROSHOT in by_retriever else {}

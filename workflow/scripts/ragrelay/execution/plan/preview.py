@@ -1,6 +1,6 @@
-"""Preview an unfinished study: queries whose answers are complete, and mean scores with intervals, but no verdicts.
+"""Preview an unfinished study: how many queries have complete answers, and their mean scores, without verdicts.
 
-Answers and scores are read and computed in a temporary folder, with the functions that the study's jobs use.
+The preview collects answers and computes scores in a temporary folder, with the functions that the study's jobs use.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ NOT_MEASURED = "its scores are only on the study's page"
 
 @dataclass(frozen=True)
 class Previewed:
-    """A study's comparisons, and how to compute its preview.
+    """The retrievers, seeds and settings for a study's preview.
 
     ``counted``: the retrievers for which queries without results get P = P_0.
     """
@@ -57,7 +57,7 @@ class Previewed:
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer to preview. ``references``: the arguments for References."""
+    """A scorer to preview. ``references``: constructor arguments for References."""
 
     name: str
     definition: Mapping[str, Any]
@@ -71,9 +71,9 @@ class Answered:
     """A dataset and generator, with the paths of their files, which may not exist yet.
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
-    ``files``, by name: queries, prompts, answers, passages and, if answers may be missing for queries with results,
-    ranked (the retrievers' contexts). ``patterns``: the path patterns of all these files except queries. ``scorers``:
-    for each scorer, the arguments for Scored.
+    ``files``: paths by name (queries, prompts, answers, passages and, if answers may be missing for queries with
+    results, ranked: the retrievers' contexts). ``patterns``: the path patterns of ``files``, without queries.
+    ``scorers``: for each scorer, the arguments for Scored.
     """
 
     dataset: str
@@ -86,8 +86,7 @@ class Answered:
 
 
 class ScorerPreview(NamedTuple):
-    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries. ``remark``: why other queries aren't
-    scored."""
+    """A scorer's ``means`` and ``pairs`` over the ``scored`` queries. ``remark``: why other queries aren't scored."""
 
     scorer: str
     primary: Primary | None
@@ -102,7 +101,7 @@ class Preview(NamedTuple):
 
     ``answered``: the number of queries whose answers are complete, for each retriever and zero-shot; None if there are
     no prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries whose answers are
-    complete for all of these and zero-shot.
+    complete for all these retrievers and zero-shot.
     """
 
     dataset: str
@@ -115,25 +114,24 @@ class Preview(NamedTuple):
 
 
 class Views(NamedTuple):
-    """Prompt files by retriever and (ordering, k), and answer files by retriever and cell, limited to ``qids``."""
+    """The files for the queries ``qids``: prompts by retriever and (ordering, k), and answers by retriever and cell."""
 
     qids: Sequence[str]
     prompts: Mapping[str, Mapping[tuple[str, int], Path]]
     answers: Mapping[str, Mapping[Cell, Path]]
 
     def copied(self, qids: Sequence[str], folder: Path) -> "Views":
-        """Copy the rows for ``qids`` to ``folder``, leaving out the prompts' texts."""
+        """Copy the files to ``folder``, but only the rows for ``qids``, and without the prompts' texts."""
         of_context = ["qid", "docnos", "prompt_id"]
         prompts = _copied_files(self.prompts, qids, folder / "prompts", of_context)
         return Views(qids, prompts, _copied_files(self.answers, qids, folder / "answers"))
 
 
 def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
-    """Return the preview of ``part``. Only writes to the empty ``folder``, whose files aren't needed afterwards.
+    """Return the preview for the dataset and generator in ``part``. ``folder``: an empty folder for temporary files.
 
-    A query counts if all its answers are stored: for every retriever, ordering, k and seed, and without context. A
-    retriever that has no query with complete answers, for example because it was just added, is left out. For scores,
-    see _scorer_preview.
+    A query is included if all its answers are stored, for every retriever, ordering, k and seed and for zero-shot. A
+    retriever without any such query, for example one that was just added, is left out. For scores, see _scorer_preview.
     """
     files, [queries] = keyed_files(part.patterns, part.files), part.files["queries"]
     store = None if part.fingerprint is None else AnswerStore(study.cache_dir, part.fingerprint)

@@ -1,4 +1,4 @@
-"""Show previews of an unfinished study as terminal output and as a page that gives numbers but no verdicts."""
+"""Show previews of an unfinished study on the terminal and on a page that gives numbers but no verdicts."""
 
 import os
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ WHY = (
 
 
 def preview_lines(previews: Sequence[Preview]) -> list[str]:
-    """Return one line per dataset and generator, and one per scorer; if no query is complete, a single line."""
+    """Return one line per dataset and generator and one per scorer, or a single line if no query is complete."""
     if not any(preview.complete for preview in previews):
         found = "; ".join(f"{_title(preview, ', ')}: {_own(preview)}" for preview in previews)
         return [
@@ -37,9 +37,9 @@ def preview_lines(previews: Sequence[Preview]) -> list[str]:
 def render_preview(
     study: str, previews: Sequence[Preview], made: datetime, results: Path, page: Path, clustered: Sequence[str] = ()
 ) -> str:
-    """Return the HTML of the page at ``page``. ``results`` is the study's folder.
+    """Return the preview's HTML, to be written to ``page``. ``results``: the study's folder.
 
-    ``clustered``: datasets whose queries form clusters. The preview treats their queries as independent.
+    ``clustered``: datasets whose queries form clusters. The preview treats these queries as independent.
     """
     notices = [f"Not the result of {study}, but a snapshot from {made:%Y-%m-%d at %H:%M}.", WHY]
     if clustered:

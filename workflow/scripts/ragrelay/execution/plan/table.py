@@ -32,7 +32,7 @@ AS_INDEPENDENT = " This assumes independent queries; yours come in clusters, so 
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """Append `_estimate` to the names of estimated columns, and add a column with the basis of the estimates."""
+    """Append `_estimate` to the names of estimated columns, and add columns that name the basis of the estimates."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -48,7 +48,7 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
-    """Return the text to print: the table, with estimates marked by ~, and a note on where the estimates come from."""
+    """Return the text to print: the plan's table, with ~ before estimates, and notes on the basis of the estimates."""
     shown = plan.select(
         *NAMES,
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on how long a context processor took before the plan, which needs the processed prompts."""
+    """Return a line on the time that a context processor took before the plan, which needs the processed prompts."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "
@@ -108,10 +108,10 @@ def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
 
 
 def size_note(part: Mapping[str, Any]) -> str:
-    """Return a line on the primary comparison for one dataset and generator.
+    """Return a line on the difference that the primary comparison can detect for one dataset and generator.
 
-    ``part``: dataset, generator, margin, clustered (whether queries form clusters), queries (the path of their table),
-    systems and variance (paths of analysis tables, which may not exist yet), primary (see
+    ``part``: a mapping with dataset, generator, margin, clustered (whether queries form clusters), queries (the path of
+    the query table), systems and variance (paths of analysis tables, which may not exist yet), and primary (see
     base.vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]

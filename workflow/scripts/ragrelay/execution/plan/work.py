@@ -1,4 +1,4 @@
-"""Describe an engine job's requests, one row per store key. Numbers are exact if the answers they depend on exist."""
+"""Describe an engine job's requests, one row per key in a store. Numbers are exact if the required answers exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ WORK = {
 
 @dataclass(frozen=True)
 class Job:
-    """A line in the plan: a rule's jobs for one dataset (or set of claims), generator and, optionally, retriever."""
+    """A row of the plan: a rule's jobs for one dataset (or set of claims), generator and, optionally, retriever."""
 
     rule: str
     dataset: str
@@ -66,11 +66,11 @@ class Job:
     """For each job that asks a ``question``, the files, settings and wildcards of its parts."""
 
     def paths(self, name: str, **values: str) -> list[Path]:
-        """Return the files in ``name`` whose wildcards have these ``values``."""
+        """Return the files called ``name`` whose paths have these wildcard ``values``."""
         return list(self.files[name].matching(**values).paths)
 
     def count_file(self, part: int) -> str:
-        """Return the file with the number of missing keys for the job that handles ``part``."""
+        """Return the path of the file with the number of missing keys for the job numbered ``part``."""
         return self.counts[min(part, len(self.counts) - 1)].replace("{shard}", str(part))
 
 

@@ -24,7 +24,7 @@ DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_f
 
 
 class AskedPart(TypedDict):
-    """A part of a job that asks a question, or the table's part in a job that reads replies (questions.parts.Part)."""
+    """The files, settings and wildcards of one part of a job, from which a questions.parts.Part is created."""
 
     files: dict[str, list[str]]
     settings: dict[str, object]
@@ -33,7 +33,7 @@ class AskedPart(TypedDict):
 
 @dataclass(frozen=True)
 class AskJob:
-    """A job that asks a question: its key, the generator that it asks, and its parts' keys."""
+    """A job that asks a question: the job's key, the generator that is asked, and the keys of the job's parts."""
 
     key: dict[str, str]
     generator: str
@@ -41,7 +41,7 @@ class AskJob:
 
 
 class StudyQuestion:
-    """A question in a study, with everything that its two rules need.
+    """A question in a study, with inputs and params for the rule that asks it and the rule that reads the replies.
 
     Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -68,11 +68,11 @@ class StudyQuestion:
         return list(jobs.values())
 
     def job(self, wildcards: Wildcards) -> AskJob:
-        """Return the job that asks the question and has these wildcards."""
+        """Return the job with these wildcards that asks the question."""
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs that ask about the parts that a reading job needs, each with only those parts."""
+        """Return the jobs whose replies a reading job needs, each with only the parts that the reading job reads."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study
@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return all parts' inputs, the download receipts, and the receipt of the question in ``follows``."""
+        """Return the files of all parts, the download receipts, and the receipt of the question in ``follows``."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
@@ -92,7 +92,7 @@ class StudyQuestion:
 
     @property
     def ask_params(self) -> dict[str, object]:
-        """Params for the rule that asks and the rule that counts. Some are functions of the wildcards."""
+        """Params for the rules that ask the question or count missing replies. Some are functions of the wildcards."""
         return {
             "question": self.name,
             "parts": self.ask_parts,
@@ -103,7 +103,7 @@ class StudyQuestion:
 
     @property
     def read_params(self) -> dict[str, object]:
-        """Params for the rule that reads. Some are functions of the wildcards."""
+        """Params for the rule that reads the replies. Some are functions of the wildcards."""
         study = self.study
 
         def texts(generator: str) -> str:
@@ -120,18 +120,18 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts of a job that asks (see questions.parts.Part)."""
+        """Return an asking job's parts (questions.parts.Part), with positions in the job's inputs instead of paths."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the inputs of a job's parts, the job's own inputs, and the receipts of the jobs that ask."""
+        """Return the files of a reading job and its parts, and the receipts of downloads and of asking jobs."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts that a job reads, then a part for the table, with the files of all parts and of the job."""
+        """Return the parts that a reading job reads, followed by a part for the table, which has all the files."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:
@@ -142,7 +142,7 @@ class StudyQuestion:
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
     def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
-        """Return each part's files, settings and wildcards; if ``planned``, those from which the plan counts."""
+        """Return each part's files, settings and wildcards. If ``planned``, files and settings are the plan's."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
         return [
@@ -158,7 +158,7 @@ class StudyQuestion:
         return {**settings, "patterns": self.question.patterns(self.study, key)}
 
     def of_asked(self, function: Callable[[str], object]) -> Callable[[Wildcards], object]:
-        """Return a function that applies ``function`` to the generator that a job asks or whose replies it reads."""
+        """Return a params function that applies ``function`` to the generator whose replies a job requests or reads."""
 
         def of_generator(wildcards: Wildcards) -> object:
             asking = [job for job in self.jobs if job.key == _key(wildcards)]
@@ -167,7 +167,7 @@ class StudyQuestion:
         return of_generator
 
     def ask_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that builds a job's requests, without engines and stores."""
+        """Return the digest of the code that builds a job's requests, leaving out engines and stores."""
         modules = self._modules([self.job(wildcards)])
         return questions_digest("questions/ask_question.py", *self._code("ask"), *modules) + self._file_hash
 
@@ -199,7 +199,7 @@ class StudyQuestion:
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
     """Return all of ragrelay's questions, even those that the study doesn't ask, followed by the user's own.
 
-    Raises InputError if a user's question has jobs that don't fit its class.
+    Raises InputError if the jobs of a user's question don't match the question's class.
     """
     return [
         *(StudyQuestion(study, question) for question in questions()),
@@ -229,9 +229,9 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
 
 
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]], list[StudyFile]]:
-    """Return the tables that the page shows for the questions ``asked``, and the tables' paths in the same order.
+    """Return the tables that the page shows for the questions in ``asked``, and all tables' paths in the same order.
 
-    Each table has heading, sentence, file (its pattern), about, rule, and files (the number of files).
+    A table is described by heading, sentence, file (a path pattern), about, rule, and files (the number of files).
     """
     tables, paths = [], []
     for entry in asked:
@@ -260,10 +260,10 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
-    """Return the plan's lines for questions, one per job that asks (all shards together).
+    """Return the rows of the plan that describe questions. All shards of a job share a row.
 
-    A line has the rule, dataset (or set of claims), asked generator, retriever, and ``parts``: for each job, a list
-    with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
+    A row has rule, question, dataset (or set of claims), generator, retriever, counts and ``parts``: for each job, a
+    list with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

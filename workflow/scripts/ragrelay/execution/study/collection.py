@@ -1,4 +1,4 @@
-"""Define datasets for the rules: their sources, files, clusters and grades."""
+"""Provide rules with a study's datasets: sources, files, clusters and grades."""
 
 import functools
 from pathlib import Path
@@ -19,7 +19,7 @@ NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
 
 
 class CollectionStage:
-    """A study's datasets, for the stage `collection` (`study.collection`)."""
+    """A study's datasets, which rules access as `study.collection`."""
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study
@@ -30,16 +30,16 @@ class CollectionStage:
         return DATASET_KINDS.of(self.study.dataset(dataset))
 
     def module(self, dataset: str) -> str:
-        """Return the module of a dataset's source."""
+        """Return the name of the module that defines a dataset's source."""
         return DATASET_KINDS.module(self.study.dataset(dataset))
 
     def of_jobs(self, dataset: str) -> dict[str, object]:
-        """Return a dataset's definition without the keys for references, jobs and rankings."""
+        """Return a dataset's definition without references and without the keys that only affect jobs and rankings."""
         definition = {**self.study.dataset(dataset), "references": {}}
         return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}
 
     def files(self, dataset: str) -> list[str]:
-        """Return a local dataset's files; empty for a catalogued dataset."""
+        """Return the paths of a local dataset's files, or an empty list for a catalogued dataset."""
         return list(map(str, self.source(dataset).files(Path())))
 
     def passage_files(self, dataset: str) -> list[str]:
@@ -47,12 +47,12 @@ class CollectionStage:
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
-        """Return the user's file with a dataset's query clusters; empty if queries are independent."""
+        """List the user's file of query clusters for a dataset, or no file if queries are independent."""
         path = self.source(dataset).clusters
         return [path] if path else []
 
     def clusters(self, dataset: str) -> list[StudyFile]:
-        """Return the table with a dataset's query clusters; empty if queries are independent."""
+        """List the table of query clusters for a dataset, or no table if queries are independent."""
         return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     @functools.cached_property
@@ -62,7 +62,7 @@ class CollectionStage:
 
     @functools.cached_property
     def judged_subtopics(self) -> list[str]:
-        """The names of the datasets whose qrels name subtopics."""
+        """The names of the datasets whose qrels contain subtopics."""
         return [name for name in self.study.grid.datasets if self.subtopics(name) is True]
 
     @functools.cached_property
@@ -87,11 +87,11 @@ class CollectionStage:
         return [] if subtopics == HOPS else [str(subtopics)]
 
     def measured_subtopics(self, dataset: str) -> list[StudyFile]:
-        """Return a dataset's subtopic table; empty if the grid has no subtopic measures."""
+        """List a dataset's subtopic table, or no table if the grid has no subtopic measures."""
         return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
 
     def subtopic_level(self, dataset: str) -> int:
-        """Return the lowest subtopic label that counts as relevant. In separate files, relevant labels start at 1."""
+        """Return the lowest relevant subtopic label, which is 1 if subtopics come from a separate file."""
         return self.lowest_grade(dataset) if self.subtopics(dataset) in (True, HOPS) else 1
 
     @functools.cached_property
@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out the passage with the query's id; None if the key isn't set."""
+        """Return whether rankings leave out a passage that has the query's id; None if this key isn't set."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:
@@ -108,10 +108,10 @@ class CollectionStage:
         return min(self.study.grades(dataset).values())
 
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
-        """Return the files and grades of a job's dataset that are checked before any engine starts.
+        """Return the run files, measures, grades and answers to check for a job's dataset before any engine starts.
 
-        The job's outputs don't depend on these files and grades. Params derived from them don't trigger jobs, because
-        this function takes ``output``.
+        The check doesn't affect the job's outputs. Because this function takes ``output``, Snakemake doesn't rerun the
+        job if the returned values change.
         """
         study, dataset = self.study, wildcards.dataset
         imported, passages = study.generation.imported, study.generation.given_passages

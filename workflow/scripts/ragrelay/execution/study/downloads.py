@@ -1,4 +1,4 @@
-"""Define downloads for the rules: their receipts, and the GGUF conversions that follow."""
+"""Provide rules with download receipts, and with the conversions of GGUF files."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,15 @@ class Downloads:
 
     @functools.cached_property
     def needed(self) -> dict[str, dict[str, object]]:
-        """The downloads that the grid needs, by name, each as the arguments to pass to fetch_input."""
+        """The downloads that the grid needs, by name, as arguments for fetch_input."""
         return required_downloads(self.study)
 
     def receipts_of(self, wildcard: str) -> OfJob:
-        """Return an input function for the download receipts of a job's dataset, generator or scorer."""
+        """Return an input function that lists the download receipts for a job's dataset, generator or scorer."""
         return lambda wildcards: self.receipts(f"{wildcard}s", getattr(wildcards, wildcard))
 
     def receipts(self, section: str, entry: str) -> list[StudyFile]:
-        """Return the receipts for a catalogue entry's downloads or for the conversion of its GGUF file."""
+        """Return an entry's download receipts or, for a generator with a GGUF file, the receipt of its conversion."""
         if section == "generators" and self.conversion(entry) is not None:
             return [files.converted.at(generator=entry)]
         return self._downloaded(section, entry)
@@ -42,12 +42,12 @@ class Downloads:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def conversion(self, generator: str) -> dict[str, Any] | None:
-        """Return how to convert a generator's GGUF file; None if the model isn't a GGUF file."""
+        """Return the settings for converting a generator's GGUF file; None if the model isn't a GGUF file."""
         definition = self.study.generator(generator)
         return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
 
     def converted_from(self, generator: str) -> list[str]:
-        """Return the inputs for converting a generator's GGUF file: the file, or the receipts of its download."""
+        """Return the inputs for converting a generator's GGUF file: the local file, or the download receipts."""
         path = local_path(self.study.generator(generator)["model"])
         return [*([str(path)] if path else []), *self._downloaded("generators", generator)]
 
@@ -58,6 +58,6 @@ class Downloads:
         return files.converted.each({"generator": name} for name in names)
 
     def with_conversion(self, generator: str) -> dict[str, object]:
-        """Return a generator's definition plus, if its model is a GGUF file, how to convert it."""
+        """Return a generator's definition, with the conversion settings if the model is a GGUF file."""
         converted = self.conversion(generator)
         return {**self.study.generator(generator), **({KEY: converted} if converted else {})}

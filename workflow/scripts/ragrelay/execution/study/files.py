@@ -1,8 +1,8 @@
-"""Register every file in a study's results, with its path, its columns and the rule that creates it.
+"""Registry of all files in a study's results, each with its path, columns and rule.
 
-Rules take their paths from this registry, and docs/reference/results.md is generated from it. The report's tables are
-registered where they are shown (`RESULT_TABLES` and `OUTPUTS` in report/outputs.py), tables with replies to questions
-in the question's class (questions/kinds), annexes' files in their ``files.py``, and all other files here.
+Rules take their paths from this registry, and docs/reference/results.md is generated from it. Some files are registered
+elsewhere: the report's tables in `RESULT_TABLES` and `OUTPUTS` (report/outputs.py), tables with replies to questions in
+the question's class (questions/kinds), and annexes' files in their ``files.py``.
 
 A path has exactly the wildcards that its file depends on. Zero-shot answers have retriever `zeroshot`, ordering `none`
 and k 0.
@@ -145,7 +145,7 @@ def modules_of(rule: str) -> dict[str, str]:
 
 
 def result_files() -> Iterator[StudyFile]:
-    """Yield all files: STAGES, the tables behind the outputs, and the report's tables and figures."""
+    """Yield all files: STAGES, then the tables behind the outputs, and the report's tables and figures."""
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:

@@ -1,4 +1,4 @@
-"""Define prompts and answers for the rules: generators, templates, shards and answer files."""
+"""Provide rules with a study's generators, templates, shards, prompts and answers."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -23,10 +23,9 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 
 
 class GenerationStage:
-    """A study's generators, prompts and answers (`study.generation`).
+    """A study's generators, prompts and answers, which rules access as `study.generation`.
 
-    Methods whose arguments are named after wildcards are used in rules through of_job; others return a function of
-    wildcards.
+    Rules wrap methods whose arguments are named after wildcards in of_job. Other methods return functions of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -34,11 +33,11 @@ class GenerationStage:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def kind(self, generator: str) -> GeneratorKind:
-        """Return a generator, which is an engine or a set of answer files."""
+        """Return a generator as an instance of its kind, which is either an engine or imported answers."""
         return GENERATOR_KINDS.of(self.study.generator(generator))
 
     def engine(self, generator: str) -> Generator:
-        """Return a generator that has an engine."""
+        """Return a generator's engine, or raise TypeError if the generator's answers are imported."""
         kind = self.kind(generator)
         if not isinstance(kind, Generator):
             raise TypeError(f"{generator} has no engine")
@@ -58,7 +57,7 @@ class GenerationStage:
         return likelihood_fingerprint(self.study.generator(generator), cache_dir=self.study.cache_dir)
 
     def thinking(self, generator: str) -> Sequence[str] | None:
-        """Return a generator's thought marks, for AnswerStore.answers."""
+        """Return the marks around a generator's thoughts, to pass to AnswerStore.answers."""
         return reading_marks(self.study.generator(generator))
 
     def threads(self, generator: str) -> int:
@@ -86,25 +85,25 @@ class GenerationStage:
         return [name for name, file in self.imported.items() if file.single_passages is not None]
 
     def answer_files(self, generator: str, dataset: str) -> list[str]:
-        """Return the paths of imported answers."""
+        """Return the paths of a generator's imported answers to a dataset's queries."""
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
     def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
-        """Return the imported answers to single passages: files, each with the values in its name, and seeds."""
+        """Return the files of imported answers to single passages, each with the values in its name, and the seeds."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Return the shard numbers for a dataset's answers or, without ``generator``, for other jobs."""
+        """Return the shard numbers for a generator's answers or, without ``generator``, for a dataset's other jobs."""
         of_dataset = self.study.collection.source(dataset).shards
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
     def number_of_shards(self, dataset: str, generator: str) -> int:
-        """Return the number of jobs that share the work of generating, and of scoring, a generator's answers."""
+        """Return the number of shards into which generating and scoring a generator's answers is divided."""
         return len(self.shards(dataset, generator))
 
     @functools.cached_property
     def planned_shards(self) -> dict[str, dict[str, int]]:
-        """The numbers of shards that the plan chose, by dataset and generator; empty without the key `shards`."""
+        """The numbers of shards that the plan chose, by dataset and generator; empty if the key `shards` isn't set."""
         if self.study.settings.shards is None:
             return {}
         from ragrelay.execution.plan.budget import shards_of_plan  # few studies need it
@@ -119,25 +118,25 @@ class GenerationStage:
         )
 
     def template_of(self, generator: str) -> str:
-        """Return the name of a generator's template; for imported answers, the name that replaces it in paths."""
+        """Return the name of a generator's template or, for imported answers, the name used in its place in paths."""
         imported = generator in self.imported
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
     @functools.cache  # noqa: B019 - a process has a single study
     def whole_template(self, name: str) -> dict[str, object]:
-        """Return a template's parts. As params, they trigger reruns; comments in the file don't."""
+        """Return a template's parts. If a part changes, jobs rerun; changed comments in the file don't matter."""
         return vars(load_template(self.study.template_path(name)))
 
     def template_parts(self, template: str) -> dict[str, Any]:
-        """Return a template's parts without those that only judge checks use."""
+        """Return a template's parts, except those that only judge checks use."""
         return {part: text for part, text in self.whole_template(template).items() if part != "swapped"}
 
     def prompts(self, pattern: StudyFile, cells: Iterable[Key]) -> OfJob:
-        """Return an input function for the prompts of ``cells``."""
+        """Return an input function that lists the prompt files of ``cells``."""
         return lambda wildcards: pattern.at(template=self.template_of(wildcards.generator)).each(cells)
 
     def prompts_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """Return an input function for the prompts of ``cells``, all of which have contexts."""
+        """Return an input function for the prompts of ``cells``, none of which may be zero-shot."""
         return self._made_by("build_prompts", self.prompts(files.prompts, cells))
 
     @functools.cached_property
@@ -148,7 +147,7 @@ class GenerationStage:
         return [path for name in templates for cell in cells for path in self.study.grid_paths(cell, template=[name])]
 
     def answers_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """Return an input function for the answers in ``cells``, all of which have contexts."""
+        """Return an input function for the answers in ``cells``, none of which may be zero-shot."""
         paths = files.answers.each(cells)
         return self._made_by("view_answers", lambda wildcards: paths)
 
@@ -159,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """Input functions, each with the rule that creates its files. Otherwise, Snakemake tries all patterns."""
+        """The rule that creates each input function's files, so that Snakemake needn't try every rule's patterns."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:
@@ -169,5 +168,5 @@ class GenerationStage:
         return function
 
     def passages(self, generator: str) -> StudyFile:
-        """Return the path pattern for the passages behind a generator's answers, by retriever."""
+        """Return the path pattern of the files with the passages in a generator's prompts."""
         return files.imported_passages.at(generator=generator) if generator in self.imported else files.contexts

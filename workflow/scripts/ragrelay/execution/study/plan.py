@@ -34,7 +34,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
-    """Return the prompt patterns of all rules that generate answers, needed or not, by name."""
+    """Return the path patterns of the prompts, by name, for all rules that generate answers, whether needed or not."""
     others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
@@ -62,12 +62,12 @@ class Plan:
 
     @functools.cached_property
     def generation(self) -> list[GenerationRule]:
-        """The rules that generate answers: CELLS, and the annexes' rules that the study needs."""
+        """The rules that generate answers: CELLS and, from the annexes, the rules that the study needs."""
         return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers, each as arguments for ragrelay.execution.plan.work.Job without the files."""
+        """All jobs that generate answers, as arguments for ragrelay.execution.plan.work.Job, except the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -87,12 +87,12 @@ class Plan:
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers, and all jobs that ask questions (the latter with their files)."""
+        """All jobs that generate answers and all jobs that ask questions. Only the latter include their files."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     @functools.cached_property
     def prompts(self) -> dict[str, list[StudyFile]]:
-        """The plan's inputs: the prompts for answers, and the questions' input files except those from an engine."""
+        """The plan's input files, by name: prompts, and the questions' inputs unless they come from an engine."""
         templates = list(dict.fromkeys(map(self.study.generation.template_of, self.study.asked_generators())))
         names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
@@ -127,7 +127,7 @@ class Plan:
 
     @functools.cached_property
     def asked(self) -> dict[str, Any]:
-        """The plan's other inputs, besides jobs, fingerprints and prompts."""
+        """The generators, templates and seeds that the plan needs."""
         study = self.study
         return {
             "generators": {name: study.downloads.with_conversion(name) for name in self.generators},
@@ -147,7 +147,7 @@ class Plan:
         return value_hash([self.asked, jobs, self.fingerprints])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the arguments for AutoShards for each dataset and generator; empty without the key `shards`."""
+        """Return AutoShards arguments for each dataset and generator; empty if the key `shards` isn't set."""
         splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
@@ -165,7 +165,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """The arguments for execution.plan.table.size_note: the primary comparison for each dataset and generator."""
+        """Arguments for execution.plan.table.size_note, for each dataset and generator with a primary comparison."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the plan's numbers of missing keys, by count file, and its time. ``to_run``: the jobs about to run."""
+        """Return the plan's numbers of missing keys, by count file, and the plan's time. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
@@ -217,7 +217,7 @@ class Plan:
         return planned, [Path(path) for job in to_run for path in job.output]
 
     def check_run(self, to_run: Iterable[Any]) -> None:
-        """If there is a budget and a job needs an engine, check the jobs ``to_run`` against it."""
+        """Check the jobs ``to_run`` against the budget, if there is one and any of the jobs needs an engine."""
         jobs = list(to_run)
         if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
             from ragrelay.execution.plan.budget import check_budget  # here, as few runs need it
@@ -228,7 +228,7 @@ class Plan:
                 check_budget(self.budget, receipt, self.hash, planned, outputs, used)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
-        """Return every job that runs an engine, with its receipt and log. ``rules``: those that generate answers."""
+        """Return every job that runs an engine, with its receipt and log. ``rules``: the workflow's rules."""
         jobs = []
         for job in self.generation_jobs:
             rule = getattr(rules, job["rule"]).rule
@@ -285,7 +285,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, object]:
-        """Return the arguments for execution.plan.preview.Previewed, except the threads."""
+        """Arguments for execution.plan.preview.Previewed, except ``threads``."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,
@@ -298,7 +298,7 @@ class Plan:
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """Return the arguments for report.used.Benchmarks. ``asked``: the resources in the profile, by rule."""
+        """Return the arguments for report.used.Benchmarks. ``asked``: the profile's resource requests by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.generation.gpus(generator)

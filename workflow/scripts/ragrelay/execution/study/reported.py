@@ -1,4 +1,4 @@
-"""Define the report for the rules: its sections, figures and tables, and their inputs."""
+"""Provide rules with the report's sections, figures and tables, and with the report's inputs."""
 
 import functools
 import os
@@ -38,7 +38,7 @@ EXPLORED = {"prompts": files.prompts, "answers": files.answers, "scores": files.
 
 
 class Reported:
-    """Inputs, outputs and params for the rules of the report and its other pages.
+    """Inputs, outputs and params for the rules that create the report and the other pages.
 
     Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
@@ -51,7 +51,7 @@ class Reported:
         """Whether several rankings are compared on more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs whose scope is ``of`` and whose result tables the configuration provides."""
+        """Return the outputs with scope ``of`` whose result tables exist in this configuration."""
         study = self.study
         present = {
             "": True,
@@ -68,11 +68,11 @@ class Reported:
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str, kind: str | None = None) -> list[str]:
-        """Return the modules with the functions that create the outputs whose scopes are ``of``."""
+        """Return the modules with the functions that create the outputs in these scopes."""
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
-        """Return the paths of ``outputs``, one per suffix and item in ``parts``; without ``parts``, path patterns."""
+        """Return the paths of ``outputs`` for all formats and ``parts``, or path patterns if there are no ``parts``."""
         keys = list(parts)
         return [
             captioned(
@@ -92,16 +92,16 @@ class Reported:
 
     @functools.cached_property
     def grid(self) -> dict[str, object]:
-        """The grid, with the names of reference sets and the retrievers' kinds."""
+        """The grid, plus the names of reference sets, the retrievers' kinds and, if there are any, the doses."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """For retrievers with a fixed dose, the number of relevant passages per context and a name for the rest.
+        """For each retriever with a fixed dose, the number of relevant passages per context and a name for the others.
 
-        Empty if there are no graded retrievers.
+        Empty if no retriever is graded.
         """
         doses = {name: self.study.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
         kinds = self.study.retriever_kinds
@@ -110,7 +110,7 @@ class Reported:
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
-        """The path patterns of the tables behind a section's outputs, without retrieval measures."""
+        """The path patterns of the tables from which a section's outputs are created, except retrieval measures."""
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
@@ -123,12 +123,12 @@ class Reported:
 
     @functools.cached_property
     def section_files(self) -> dict[str, list[StudyFile]]:
-        """The files that match `section_patterns`."""
+        """The files that match each pattern in `section_patterns`."""
         return {name: path.each(self.sections_with([name])) for name, path in self.section_patterns.items()}
 
     @functools.cached_property
     def section_tables(self) -> list[str]:
-        """The files of the sections' tables, followed by those of a generator's and scorer's tables."""
+        """The files with the sections' tables, followed by the tables for each combination of generator and scorer."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
             *(
@@ -141,7 +141,7 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """The path patterns in `section_patterns` of the tables from which figures are drawn."""
+        """The patterns in `section_patterns` for the tables from which figures are drawn."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
@@ -162,7 +162,7 @@ class Reported:
 
     @functools.cached_property
     def compared_prompts(self) -> list[StudyFile]:
-        """The prompts of the primary comparisons' cells, needed for their contexts' docnos."""
+        """All retrievers' prompts with the primary comparisons' ordering and k, needed for the contexts' docnos."""
         paths = [
             files.prompts.at(
                 dataset=section["dataset"],
@@ -181,12 +181,12 @@ class Reported:
 
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
-        """The annexes' counts of left-out data, by name: stage, path pattern and files."""
+        """The annexes' counts of left-out data: for each name, the stage, path pattern and files."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property
     def left_out_files(self) -> dict[str, Sequence[str]]:
-        """The files with counts of the data left out, by the names in `left_out_patterns`."""
+        """The files with counts of left-out data, under the names in LEFT_OUT, followed by the annexes' files."""
         study = self.study
         datasets = study.grid.datasets
         runs = [
@@ -228,7 +228,7 @@ class Reported:
 
     @functools.cached_property
     def data(self) -> list[str]:
-        """The data files whose hashes are in the provenance."""
+        """The data files whose hashes are recorded in the provenance."""
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
         grid = self.study.grid
@@ -247,7 +247,7 @@ class Reported:
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
-        """The annexes' files to include in the provenance, by name, leaving out files that don't exist."""
+        """The annexes' existing files to include in the provenance, by name."""
         known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
         return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 
@@ -260,7 +260,7 @@ class Reported:
 
     @functools.cached_property
     def page_parts(self) -> list[str]:
-        """The templates, styles and scripts of all pages, including the annexes'."""
+        """The templates, styles and scripts of all pages, including pages from annexes."""
         folders, endings = (PAGE, *template_folders()), ("j2", "css", "js")
         return [os.path.relpath(path) for f in folders for end in endings for path in sorted(f.glob(f"*.{end}"))]
 
@@ -270,7 +270,7 @@ class Reported:
         return path
 
     def page(self, path: StudyFile, caption: str, name: str) -> str:
-        """Return a page, with a caption for Snakemake's report. ``caption``: the file, relative to the rules' file."""
+        """Return the page ``path`` with a caption for Snakemake's report. ``caption``: the caption's file."""
         page: str = captioned(path, caption=caption, category="Page", labels={"page": name})
         return page
 
@@ -286,7 +286,7 @@ class Reported:
 
     @functools.cached_property
     def prompt_words(self) -> dict[str, dict[str, str]]:
-        """The parts that each generator's prompt template has."""
+        """The non-empty parts of each generator's prompt template."""
         templates = {
             name: self.study.generation.template_parts(self.study.generation.template_of(name))
             for name in self.study.asked_generators()
@@ -298,7 +298,7 @@ class Reported:
 
     @functools.cached_property
     def page_inputs(self) -> dict[str, object]:
-        """The page's inputs besides those of its sections."""
+        """The page's inputs that don't belong to a section: pooled tables and the annexes' inputs."""
         return {
             **self.pooled,
             **{name: paths for annex in annexes() for name, paths in annex.page_inputs(self.study).items()},
@@ -316,14 +316,14 @@ class Reported:
 
     @property
     def page_modules(self) -> list[str]:
-        """The modules that create all outputs, and the modules of the annexes' parts of the page."""
+        """The modules that create outputs, and the modules that create the annexes' parts of the page."""
         parts = [annex for annex in annexes() if annex.template]
         loaded = [module for annex in parts for module in annex.page_modules(self.study)]
         return [*modules(OUTPUTS), *(annex.page_part for annex in parts), *loaded]
 
     @functools.cached_property
     def annex_parts(self) -> list[dict[str, object]]:
-        """The annexes' parts of the page: for each, AnnexPart's fields except the data, and the values it needs."""
+        """The annexes' parts of the page: each part's module, template, link and params (``given``)."""
         return [
             {
                 "module": annex.page_part,

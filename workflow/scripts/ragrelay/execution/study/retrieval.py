@@ -1,4 +1,4 @@
-"""Define retrieval for the rules: corpora, indexes, and the inputs and params of jobs."""
+"""Provide rules with a study's retrievers, indexes and processors, and with the inputs and params of retrieval jobs."""
 
 import functools
 from pathlib import Path
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class RetrievalStage:
-    """A study's retrievers, indexes and processors (`study.retrieval`).
+    """A study's retrievers, indexes and processors, which rules access as `study.retrieval`.
 
-    Methods whose arguments are named after wildcards are used in rules through of_job; those whose only argument is
-    ``wildcards`` are for a rule's input, params or threads.
+    Rules wrap methods whose arguments are named after wildcards in of_job. Methods whose only argument is ``wildcards``
+    are for a rule's input, params or threads.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study
 
     def check_joined(self) -> None:
-        """Before any job, check the run files and measures that were added or changed after their dataset was prepared.
+        """Check the run files and measures that were added or changed after their dataset was prepared.
 
-        Raises InputError for an unusable file or a measure that can't use the dataset's labels.
+        This check runs before any job. Raises InputError for an unusable file or a measure that can't use the labels.
         """
         study = self.study
         for dataset in study.grid.datasets:
@@ -42,12 +42,12 @@ class RetrievalStage:
 
     @functools.cached_property
     def corpora(self) -> dict[str, str]:
-        """Each corpus, with a dataset that uses it."""
+        """The grid's corpora, each mapped to a dataset that uses it."""
         return {self.study.collection.source(name).corpus(name): name for name in self.study.grid.datasets}
 
     @functools.cached_property
     def indexes(self) -> dict[str, str]:
-        """Each index that the grid's retrievers need, with a retriever that uses it."""
+        """The indexes that the grid's retrievers need, each mapped to a retriever that uses it."""
         definitions = {name: self.kind(name).index_definition() for name in self.study.needed_retrievers()}
         return {index_name(index): name for name, index in definitions.items() if index}
 
@@ -67,11 +67,11 @@ class RetrievalStage:
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))
 
     def module(self, retriever: str) -> str:
-        """Return the module of a retriever's kind."""
+        """Return the name of the module that defines a retriever's kind."""
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
     def imported_runs(self, dataset: str) -> list[dict[str, object]]:
-        """Return the grid's run files for a dataset, each with the retriever's name and definition."""
+        """Return a dataset's imported runs: path, retriever's name and definition, and files with added passages."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
         return [
@@ -81,13 +81,13 @@ class RetrievalStage:
         ]
 
     def metadata(self, dataset: str, retriever: str) -> dict[str, object] | None:
-        """Return the fields in a run file's header; None if it has no header."""
+        """Return the metadata for the header of a retriever's run file; None if the key `run_metadata` is false."""
         if not self.study.settings.run_metadata:
             return None
         return describe_run(retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
     def run_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs for a job's retriever: queries, index, judgements, other retrievers' runs and files."""
+        """Return the inputs for a job's retriever: queries, index, judgements, other retrievers' runs, and files."""
         retriever = self.kind(wildcards.retriever)
         inputs: dict[str, object] = {
             "queries": files.queries,
@@ -104,13 +104,13 @@ class RetrievalStage:
         return inputs
 
     def brought(self, dataset: str, retriever: str) -> list[str]:
-        """Return the files with passages that the collection lacks, for a retriever and the retrievers that it uses."""
+        """Return the user's files with added passages for a retriever and for all retrievers that it depends on."""
         names = needed([retriever], self.study.config["retrievers"])
         paths = (path for name in names for path in self.kind(name).brought(dataset))
         return list(dict.fromkeys(paths))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs of a job that processes passages, which are those of the retriever that ranks them."""
+        """Return a processing job's inputs, including the unprocessed contexts of the retriever that ranks passages."""
         [(_, ranking)] = self.kind(wildcards.retriever).stages()
         return {
             "queries": files.queries,

@@ -1,4 +1,4 @@
-"""Define scoring for the rules: the scores' origin, references and judge templates."""
+"""Provide rules with a study's scorers, references and judge templates."""
 
 import functools
 from typing import TYPE_CHECKING
@@ -23,9 +23,9 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 
 
 class ScoringStage:
-    """A study's scorers and the inputs of their jobs (`study.scoring`).
+    """A study's scorers and the inputs of their jobs, which rules access as `study.scoring`.
 
-    Methods whose arguments are named after wildcards are used in rules through of_job.
+    Rules wrap methods whose arguments are named after wildcards in of_job.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -37,7 +37,7 @@ class ScoringStage:
         return SCORER_KINDS.of(self.study.scorer(name))
 
     def module(self, scorer: str) -> str:
-        """Return the module of a scorer's kind."""
+        """Return the name of the module that defines a scorer's kind."""
         return SCORER_KINDS.module(self.study.scorer(scorer))
 
     def of_jobs(self, scorer: str) -> dict[str, object]:
@@ -76,7 +76,7 @@ class ScoringStage:
 
     @functools.cached_property
     def computed(self) -> list[str]:
-        """The scorers that compute scores themselves, unlike judges, panels and scores from files."""
+        """The scorers that are neither judges nor panels, and whose scores aren't read from files."""
         apart = (self.judges, self.filed, self.panels)
         return [name for name in self.scorers if not any(name in group for group in apart)]
 
@@ -92,30 +92,30 @@ class ScoringStage:
 
     @functools.cached_property
     def averaged(self) -> dict[str, list[str]]:
-        """The judges that each panel, and each of its parts, averages over."""
+        """The judges whose scores are averaged, for each panel and each part of a panel."""
         panels = {name: panel.of for name, panel in self.panels.items()}
         parts = {part: part.split(WITHOUT_JUDGE) for of_panel in self.parts.values() for part in of_panel}
         return panels | {part: [one for one in panels[name] if one != out] for part, (name, out) in parts.items()}
 
     def of_panel(self, scorer: str) -> list[StudyFile]:
-        """Return the score files of all judges in a panel; for a panel's part, those of the entire panel."""
+        """Return the score files of all judges in a panel, even if ``scorer`` is only a part of the panel."""
         return files.scores.each({"scorer": judge} for judge in self.panels[scorer.partition(WITHOUT_JUDGE)[0]].of)
 
     def with_parts(self, file: StudyFile, scorer: str) -> list[StudyFile]:
-        """Return a panel's ``file``, followed by those of its parts."""
+        """Return ``file`` for a panel, followed by the same file for each of the panel's parts."""
         return file.each({"scorer": name} for name in (scorer, *self.parts[scorer]))
 
     def scores_of_judges(self, scorer: str) -> list[StudyFile]:
-        """Return the scores from a panel's judges for every retriever and for zero-shot."""
+        """Return the score files of a panel's judges for every retriever and for zero-shot."""
         return [path for file in self.of_panel(scorer) for path in file.each(self.study.retrievers_and_zeroshot)]
 
     def tables_of_parts(self, scorer: str) -> list[StudyFile]:
-        """Return the analysis tables for a panel's parts, which limit its verdicts; empty for other scorers."""
+        """Return the analysis tables of a panel's parts, which limit the panel's verdicts; empty for other scorers."""
         made = files.made_by("analyse_transmission").values()
         return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 
     def loads_model(self, scorer: str) -> bool:
-        """Return whether one job per shard computes the scores, because loading the scorer's model takes long."""
+        """Return whether scores are computed in one job per shard, because the scorer's model takes long to load."""
         kind = self.scorer(scorer)
         return isinstance(kind, MeasuredScorer) and kind.loads_model
 
@@ -125,11 +125,11 @@ class ScoringStage:
 
     @functools.cached_property
     def reference_files(self) -> dict[str, object]:
-        """The inputs for a job's scorer, without answers."""
+        """A scoring job's inputs, except the answers."""
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
     def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
-        """Return a scorer's score receipts; empty if its scores are computed in the jobs that write tables."""
+        """Return a scorer's score receipts, or an empty list if the jobs that write tables compute the scores."""
         shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
         return files.score_receipt.each({"shard": shard} for shard in shards)
 
@@ -148,13 +148,13 @@ class ScoringStage:
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
-        """Return all retrievers' contexts if scores may be missing for reasons other than an empty ranking."""
+        """Return all retrievers' contexts if scores may be missing for non-empty rankings, otherwise an empty list."""
         partial = scorer in self.filed or scorer in self.averaged
         missing = may_miss_answers(self.study.generator(generator)) or partial
         return files.contexts.each(self.study.each_retriever if missing else [])
 
     @functools.cache  # noqa: B019 - a process has a single study
     def judge_template(self, scorer: str) -> dict[str, object]:
-        """Return the template parts that a scorer's prompts to its judge use."""
+        """Return the parts of the template for a scorer's judge prompts."""
         judge = self.judges[scorer]
         return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))

@@ -1,7 +1,7 @@
-"""Provide rules with the study: its grid's cells and, for each stage, an object with definitions, paths and params.
+"""Provide rules with the grid's cells and with one object per stage, which holds definitions, paths and params.
 
-Of these modules, only `reported` and `plan` import Snakemake. Rules pass functions to Snakemake, which calls them with
-a job's wildcards.
+Among these modules, only `asking`, `plan` and `reported` import Snakemake. Rules pass functions to Snakemake, which
+calls the functions with a job's wildcards.
 """
 
 import functools
@@ -37,7 +37,7 @@ class SectionKey(TypedDict):
 
 
 class StudyOfRules(Study):
-    """A validated study as rules see it: the grid's cells, which all stages share, and one object per stage."""
+    """A validated study for use in rules: the grid's cells, which all stages share, and one object per stage."""
 
     fingerprints: dict[str, str]
     """The fingerprints of the grid's generators, by name."""
@@ -55,23 +55,23 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def each_retriever(self) -> list[Mapping[str, str]]:
-        """One key per retriever in the grid, for filling in paths."""
+        """The wildcard values of each retriever in the grid, for filling in paths."""
         return [{"retriever": name} for name in self.grid.retrievers]
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
-        """The key for zero-shot answers, followed by those for the grid's retrievers."""
+        """The wildcard values of zero-shot answers, followed by the wildcard values of each retriever."""
         return [{"retriever": ZEROSHOT}, *self.each_retriever]
 
     @functools.cached_property
     def contexts(self) -> list[Key]:
-        """The contexts of a single retriever: its orderings and k, with increasing k within each ordering."""
+        """One retriever's contexts: all pairs of ordering and k, with increasing k within each ordering."""
         orderings, ks = self.grid.orderings, sorted(self.grid.k)
         return [{"ordering": ordering, "k": k} for ordering in orderings for k in ks if fits(ordering, k)]
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """The cells of a single retriever: its contexts, each with every seed."""
+        """One retriever's cells: all its contexts, each with every seed."""
         return [{**context, "seed": seed} for context in self.contexts for seed in self.grid.seeds]
 
     @functools.cached_property
@@ -96,8 +96,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
-        """The primary comparison's cells, which are the same for all datasets and scorers: only its references
-        differ."""
+        """The cells in the primary comparison. Only the references differ between datasets and scorers."""
         primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
@@ -111,7 +110,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
-        """The order of rows in tables, as a parameter, because Snakemake ignores the order of inputs."""
+        """The order of retrievers and orderings in tables, as a param because Snakemake ignores the order of inputs."""
         return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
@@ -122,7 +121,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def sections_with_parts(self) -> list[SectionKey]:
-        """The sections, followed by sections for panels' parts, which the page doesn't show."""
+        """The sections, followed by the sections for panels' parts, which aren't shown on the page."""
         grid, parts = self.grid, itertools.chain.from_iterable(self.scoring.parts.values())
         names = itertools.product(grid.datasets, grid.generators, parts)
         return [*self.sections, *(self._section(*of_part) for of_part in names)]
@@ -148,22 +147,21 @@ class StudyOfRules(Study):
     def draws(self) -> dict[str, int]:
         """The number of bootstrap resamples, and their seed.
 
-        They share a mapping because Snakemake compares parameters without names and wouldn't notice two swapped
-        numbers.
+        Both share a mapping, because Snakemake compares params without names and wouldn't notice two swapped numbers.
         """
         analysis = self.settings.analysis
         return {"resamples": analysis.resamples, "seed": analysis.seed}
 
     @functools.cached_property
     def margins(self) -> dict[str, float | None]:
-        """The scorers' equivalence margins, by name."""
+        """The equivalence margin of each scorer, including panels' parts, by scorer name."""
         return {scorer: self.margin(scorer) for scorer in (*self.grid.scorers, *self.scoring.averaged)}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
         """Fill in a path pattern with all combinations of the grid's names.
 
         Args:
-            pattern: A file whose wildcards are any of dataset, retriever, generator, scorer and the keys in ``more``.
+            pattern: A path pattern with wildcards dataset, retriever, generator, scorer or keys of ``more``.
             **more: Values for other wildcards, or values to use instead of the grid's names.
 
         Returns:
@@ -174,7 +172,7 @@ class StudyOfRules(Study):
         return pattern.each(dict(zip(values, key, strict=True)) for key in itertools.product(*values.values()))
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Mapping[str, str]]:
-        """List one job per dataset, generator and retriever.
+        """List one job for each combination of dataset, generator and retriever.
 
         Args:
             generators: Generator names.

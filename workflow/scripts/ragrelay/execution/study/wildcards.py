@@ -30,12 +30,12 @@ OfJob = Callable[[Wildcards], Any]
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches any of ``names``, or matches nothing if there are none."""
+    """Return a regular expression that matches any of ``names``, or nothing if ``names`` is empty."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def of_job(function: Callable[..., object]) -> OfJob:
-    """Wrap ``function`` for a rule, so that each argument gets the job's wildcard with the same name."""
+    """Wrap ``function`` for a rule, so that each argument receives the value of the wildcard with the same name."""
     names = tuple(inspect.signature(function).parameters)
     return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
 
@@ -43,9 +43,9 @@ def of_job(function: Callable[..., object]) -> OfJob:
 def code_of(script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Callable[[Wildcards], str]:
     """Return a params function that computes a script's code digest.
 
-    Snakemake calls it per job, so that a cluster node only hashes one script. ``modules``: modules that the script
-    imports by a name that isn't in its code, such as the kind of a job's retriever or the figures that it draws. They
-    can also be functions that take wildcards and return one or more modules.
+    Snakemake calls the function for each job, so that a cluster node only hashes one script. ``modules``: modules that
+    the script imports dynamically, such as the module of a retriever's kind, or functions that take wildcards and
+    return one or more such modules.
     """
 
     def code(wildcards: Wildcards) -> str:

@@ -21,8 +21,8 @@ VERSION = 2
 
 
 class NearestSentences(Processor):
-    """Keeps the sentences whose embeddings are nearest to the query's embedding, up to a token limit for the whole
-    context. Sentences stay in their passages, in the original order.
+    """Keeps the sentences whose embeddings are nearest to the query's embedding, up to a token limit per context.
+    Sentences stay in their passages, in the original order.
     """
 
     keeps_order = True
@@ -85,9 +85,9 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return which sentences to keep: in order of decreasing similarity, every one that still fits in ``most`` tokens.
+    """Return which sentences to keep, with at most ``most`` tokens in total.
 
-    Ties go to the earlier sentence.
+    Sentences are considered by decreasing similarity, ties in order, and skipped if they no longer fit.
     """
     kept, left = [False] * len(tokens), most
     for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):

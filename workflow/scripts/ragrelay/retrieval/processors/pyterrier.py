@@ -13,7 +13,7 @@ from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """Applies a PyTerrier transformer to results with text. The prompt shows the column `text` of the transformed
+    """Applies a PyTerrier transformer to a query's passages. The prompt shows the column `text` of the transformed
     results, ordered by rank.
     """
 
@@ -34,8 +34,8 @@ class Pyterrier(Processor):
     def start(self, threads: int) -> Process:
         """Create the transformer.
 
-        The returned function raises InputError if the transformer fails, returns no docno or text, or returns rows in a
-        different order than their ranks.
+        The returned function raises InputError if the transformer fails, returns no docno or text, or returns rows in
+        an order that differs from the ranks.
         """
         import pandas as pd
         import pyterrier as pt

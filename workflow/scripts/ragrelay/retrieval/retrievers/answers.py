@@ -15,7 +15,7 @@ from ragrelay.retrieval.retriever import Retriever, RunTask
 
 
 class Answers(Retriever):
-    """The passages listed with imported answers, in the order of the list
+    """The lists of passages that come with imported answers, used as rankings
     ([bring-your-own-answers.md](../docs/bring-your-own-answers.md)).
     """
 
@@ -38,7 +38,7 @@ class Answers(Retriever):
         return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return each query's longest list of passages, from answers whose ordering is `descending` or not given."""
+        """Return each query's longest list of passages, from answers whose ordering is `descending` or isn't given."""
         from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
         from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 

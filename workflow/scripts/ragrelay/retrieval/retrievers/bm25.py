@@ -33,7 +33,7 @@ class Bm25(Retriever):
     """BM25 over an inverted index.
 
     All engines only read ASCII letters and digits. Queries or passages are rejected if more than 5% of words have no
-    such characters, as in Russian or Japanese, or if most words would be cut at other letters, as in Vietnamese.
+    such characters, as in Russian or Japanese, or if most words would be split at other letters, as in Vietnamese.
     """
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
@@ -78,7 +78,7 @@ class Bm25(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Fill in the engine's default settings and those of query expansion."""
+        """Fill in the default settings of the engine and of query expansion."""
         filled = ENGINES[definition["engine"]] | dict(definition)
         if "expansion" in filled:
             filled = FEEDBACK | ({RM3_WEIGHT: 0.6} if filled["expansion"] == "rm3" else {}) | filled
@@ -130,7 +130,7 @@ class Bm25(Retriever):
         return results
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count the queries with a word that the engine's tokenizer cuts, if there are many."""
+        """Count the queries with a word that the engine's tokenizer splits, if there are many such queries."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:

@@ -58,7 +58,7 @@ class Dense(Retriever):
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, object]:
-        """Return the definition plus a hash of the model's weights, without the batch size."""
+        """Return the definition without the batch size, plus a hash of the model's weights."""
         settings = {key: value for key, value in definition.items() if key != "batch_size"}
         return {**settings, "weights": model_identity(definition["model"])}
 
@@ -77,7 +77,7 @@ class Dense(Retriever):
         (encoder >> index.indexer(mode="create")).index(passages)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the ``depth`` largest dot products per query.
+        """Return the ``depth`` passages with the largest dot products for each query.
 
         Raises InputError if the model's tokenizer doesn't know the queries' words.
         """
@@ -94,7 +94,7 @@ class Dense(Retriever):
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return the vectors of ``queries`` (qid, query) by qid, and of passages in ``index`` by docno."""
+        """Return query vectors by qid, and the vectors of the passages ``docnos`` in ``index`` by docno."""
         import pandas as pd
         from pyterrier_dr import FlexIndex
 

@@ -8,12 +8,12 @@ from ragrelay.retrieval.judged import OTHERS, TwoSided
 
 
 class Graded(TwoSided):
-    """A fixed dose of relevant passages: each context has exactly `relevant` relevant passages (or only relevant
-    passages if k is smaller); all others were judged non-relevant. Relevant passages come first in the ranking, so
-    that contexts nest across k and, with the same seed, across doses. The positions in the prompt depend on the
-    ordering; the ordering `random` separates the effects of dose and position. A query with too few relevant passages
-    gets no context, and a query with too few non-relevant passages gets a shorter context; the numbers of such queries
-    are reported.
+    """A fixed dose of relevant passages: the key `relevant` sets how many of a context's passages are relevant (all of
+    them if k is smaller). The other passages were judged non-relevant. Relevant passages come first in the ranking,
+    so that contexts nest across k and, with the same seed, across doses. The positions in the prompt depend on the
+    ordering; the ordering `random` separates the effects of dose and position. A query with too few relevant
+    passages gets no context, and a query with too few non-relevant passages gets a shorter context; the numbers of
+    such queries are reported.
     """
 
     relevant: int = Field(ge=0, description="Number of relevant passages in each context.")

@@ -1,4 +1,4 @@
-"""Provide contexts with another retriever's passages after a processor has changed them."""
+"""Apply a processor to another retriever's passages."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 class Processed(Retriever):
     """Another retriever's ranking, changed by a processor. For each k, the processor shortens, filters, rewrites or
-    reorders the first k passages before they enter a prompt. Measures, labels and predictors are those of the
+    reorders the first k passages before they enter a prompt. Measures, labels and predictors are computed for the
     unprocessed ranking.
     """
 
@@ -27,7 +27,7 @@ class Processed(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Add the hashes of the modules with the processor's functions."""
+        """Add the hashes of the modules that contain the processor's functions."""
         given = definition["processor"]
         code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})
         return {**definition, "code": code}
@@ -37,7 +37,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that the other retriever ranks passages, and that no generator imports answers."""
+        """Check the processor, that the other retriever doesn't use judgements, and that no answers are imported."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"

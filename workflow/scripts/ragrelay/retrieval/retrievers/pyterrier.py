@@ -51,7 +51,7 @@ class Pyterrier(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Have the user's function build the index."""
+        """Build the index with the user's function."""
         path.mkdir(parents=True)
         function_named(definition["builder"])(corpus=collection, folder=path)
 
@@ -59,7 +59,7 @@ class Pyterrier(Retriever):
         """Return the transformer's results.
 
         Raises InputError if the function doesn't return a transformer, or if the transformer returns no results, texts
-        that differ from the collection's, or different ranks although the scores are the first stage's.
+        that differ from the collection's texts, or the first stage's scores with different ranks.
         """
         import pyterrier as pt
 

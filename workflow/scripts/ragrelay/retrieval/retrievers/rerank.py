@@ -52,7 +52,7 @@ class Rerank(Retriever):
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose results to rerank."""
+        """Return the retriever whose results are reranked."""
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
@@ -121,7 +121,7 @@ class Rerank(Retriever):
 def rerank_contexts(
     queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
 ) -> pl.DataFrame:
-    """Return qid, docno and score for the first ``k`` passages in ``contexts`` (qid, docno, rank, score, text)."""
+    """Rerank the first ``k`` passages in ``contexts`` (qid, docno, rank, score, text); return qid, docno and score."""
     shown = contexts.filter(pl.col("rank") <= k)
     reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
     return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)

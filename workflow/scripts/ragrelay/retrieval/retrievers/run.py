@@ -41,10 +41,10 @@ class Run(Bringing):
         return [file_of(self.path, dataset)]
 
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
-        """Return the rows with scores to rank by, which are negated distances or ranks if the key `ranked_by` says so.
+        """Return the rows with the scores to rank by. The key `ranked_by` can require negated ranks or distances.
 
         Raises InputError if `ranked_by` isn't set and most queries' scores rise with the rank or look like ranks, or if
-        results are sorted by rank and a rank isn't a whole number or is repeated.
+        `ranked_by` is `ranks` and a rank isn't a whole number or is repeated.
         """
         if self.ranked_by == "distances":
             return ranks.with_columns(score=0.0 - pl.col("score"))
