@@ -12,7 +12,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Acu(Annex):
-    """Measure how evidence moves a model's verdict on claims (target and key `acu`)."""
+    """Measure how evidence shifts a model's verdicts on claims (target and config key `acu`)."""
 
     order = 3
     extends: ClassVar = dict.fromkeys(("ClaimFormat", "ClaimSource"), "ragrelay.annexes.acu.source")

@@ -1,4 +1,4 @@
-"""Declare the characteristics of evidence, such as its length, that a claims study correlates with ACU."""
+"""Declare the columns with characteristics of evidence, such as its length, that are correlated with ACU."""
 
 from ragrelay.base.vocabulary.columns import boolean, integer, number, schema_of, text
 

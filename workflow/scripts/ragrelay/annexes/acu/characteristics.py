@@ -42,10 +42,10 @@ def describe_claims(
 ) -> tuple[pl.DataFrame, str]:
     """Return the characteristics of the evidence in ``claims`` (columns SCHEMA), and the entity detector's name.
 
-    ``entities`` chooses the detector (see entities.detector). ``unreliable`` and ``reliable`` are lists of domains (see
-    unreliability); without ``unreliable``, is_unreliable is null. A characteristic computed from a column of ``claims``
-    is null in the same rows. If given, a model's judgements ``judged`` (judged_evidence.COLUMNS) determine
-    refers_external_source.
+    ``entities``: which entity detector to use: ``auto``, ``capitalised`` or the name of a spaCy model. ``unreliable``
+    and ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. A model's judgements
+    ``judged`` (judged_evidence.COLUMNS) determine refers_external_source; if ``judged`` is None, the evidence is
+    searched for web addresses and for phrases such as "according to".
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -76,8 +76,8 @@ def unreliability(
 ) -> bool | None:
     """Return whether evidence comes from an unreliable website; None if the website is unknown.
 
-    False for fact-check articles, websites of governments and universities, and domains in ``reliable``; True for
-    domains in ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
+    The result is True for domains in ``unreliable``, and False for fact-check articles, government and university
+    websites, and domains in ``reliable``. The rules are from Hagström et al., ACL 2025.
     """
     if factcheck:
         return False
@@ -95,7 +95,7 @@ def later(claimed: str | None, published: str | None) -> bool | None:
 
 
 def domains(path: Path) -> list[str]:
-    """Read domains from a file, one per line; ``#`` starts a comment. Raises InputError for a full address."""
+    """Read a list of domains, one per line; ``#`` starts a comment. Raises InputError for a full address."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

@@ -1,4 +1,4 @@
-"""Check the claims study in a configuration: its names, files, templates and generators."""
+"""Check the config key ``acu``: names, files, templates and generators."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from ragrelay.generation.generator import check_gives_words, check_scores, check
 
 
 def check_acu(study: CheckedStudy) -> None:
-    """Raise InputError for the first entry of ``acu`` that can't work; does nothing without ``acu``."""
+    """Raise InputError for the first invalid setting under the config key ``acu``; do nothing if the key is missing."""
     config = study.config
     wanted = config.get("acu")
     if not wanted:
@@ -49,19 +49,19 @@ def check_acu(study: CheckedStudy) -> None:
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
-    """Return the names of the claims study's prompt templates for ``generator``; ``acu`` is the config key's value."""
+    """Return the names of the prompt templates used with ``generator``. ``acu``: the value of the key ``acu``."""
     prompts = acu["prompts"]
     templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
     return templates
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:
-    """Return the names of the claims study's generators, including its evidence judge if the catalogue has it."""
+    """Return the claims study's generators, and also its evidence judge if the catalogue defines that judge."""
     acu = config.get("acu", {})
     judge = acu.get("evidence_judge")
     return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]
 
 
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
-    """Return the names listed under the config key ``acu.<key>``; none without a claims study."""
+    """Return the names listed under the config key ``acu.<key>``, or an empty list if there is no claims study."""
     return config.get("acu", {}).get(key, [])

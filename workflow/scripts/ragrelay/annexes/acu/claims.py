@@ -40,12 +40,12 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
-    """Return ``records`` as a frame with SCHEMA, in the given order; other columns are dropped, missing ones null.
+    """Return ``records`` as a table with columns SCHEMA, in the given order.
 
-    If rows have no claim_id, identical claims get the same new id. A row without a stance (as in DRUID+) has
-    characteristics but no ACU (see with_stance). Raises InputError, which names the row's place, for a missing required
-    value, an unknown stance, a duplicate id, a boolean that is neither true nor false, and a claim_id shared by two
-    claims. If there are no rows, or none with a stance, the error names ``origin``.
+    Other columns are dropped; missing columns are null. If rows have no claim_id, rows with the same claim get the same
+    new claim_id. Raises InputError if a required value is missing, a stance is unknown, an id is duplicated, a boolean
+    is neither true nor false, two claims share a claim_id, there are no rows, or no row has a stance. ``origin`` is
+    named in the error messages that don't concern a single row.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}
@@ -68,7 +68,7 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
 
 
 def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with a stance. Only these have ACU, so models are asked about no other rows."""
+    """Return the rows that have a stance. ACU is computed, and requests are sent, only for these rows."""
     return claims.filter(pl.col("evidence_stance").is_not_null())
 
 

@@ -1,4 +1,4 @@
-"""Correlate the evidence's characteristics with ACU, by stance."""
+"""Correlate characteristics of the evidence with ACU, separately for each stance."""
 
 from collections.abc import Iterator
 
@@ -57,13 +57,13 @@ COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 
 
 def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Correlate characteristics with ACU for each unit and stance: columns SCHEMA and adjusted p-values.
+    """Correlate each characteristic with ACU, separately for each unit and stance.
 
-    ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics, where true counts as 1 and
-    false as 0. A unit is a set of claims with a generator and a template. ``p_value`` is scipy's; like the paper, it
-    treats the pairs as independent. ``p_claims`` tests the slope of ACU, or its ranks, on the characteristic, with the
-    jackknife standard error over claims and ``df_claims`` degrees of freedom (analysis.clusters). For the interval, all
-    pairs of a claim are resampled together. Adjusted p-values are corrected for the number of characteristics.
+    ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics; true is treated as 1 and false
+    as 0. A unit is a combination of claim set, generator and template. As in the paper, ``p_value`` treats pairs as
+    independent. ``p_claims`` tests the slope of ACU on the characteristic (or the slope of the ranks), with jackknife
+    standard errors over claims and ``df_claims`` degrees of freedom. The intervals come from resampling claims, each
+    with all its pairs. Returns columns SCHEMA and p-values adjusted for the number of characteristics.
     """
     rows = [
         names | {"characteristic": name} | row

@@ -1,6 +1,6 @@
-"""Describe sets of claims so that they can be compared: relevance, stances and mean characteristics.
+"""Describe and compare sets of claims by relevance, stance and mean characteristics.
 
-See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hagström et al., ACL 2025.
+The tables correspond to Figure 2 and Tables 8 and 9 of Hagström et al., ACL 2025.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ MEANS = {
 
 
 def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Count each set's pairs of claim and evidence by stance and relevance: columns COMPOSITION."""
+    """Count the pairs of claim and evidence in each set, by stance and relevance: columns COMPOSITION."""
     keys = ["stance", "relevant"]
     frames = [
         frame.rename({"evidence_stance": "stance"})
@@ -71,11 +71,11 @@ def characteristic_means(
     resamples: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Average each characteristic per set of claims; if a generator affects it, per generator and template: MEANS.
+    """Compute the mean of each characteristic for each set of claims: columns MEANS.
 
-    ``claims`` and ``characteristics`` hold all pairs of each set (claims.SCHEMA, characteristics.SCHEMA); ``pairs``
-    holds the pairs with a stance (columns UNITS and OF_MODELS). For intervals, all pairs of a claim are resampled
-    together.
+    Characteristics that depend on a generator have one mean per set, generator and template. ``claims`` and
+    ``characteristics`` map each set's name to all its pairs of claim and evidence; ``pairs`` contains the pairs that
+    have a stance, for all sets. The intervals come from resampling claims, each with all its pairs.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""Find names in a text with a spaCy model if one is installed, and otherwise by their capital letters."""
+"""Find names in a text: with a spaCy model if one is installed, otherwise by looking for capitalised words."""
 
 import importlib
 import importlib.util
@@ -22,10 +22,10 @@ Detector = Callable[[Sequence[str]], list[set[str]]]
 
 
 def detector(wanted: str) -> tuple[str, Detector]:
-    """Return a detector's name, and its function, which finds the entities in texts and returns them in lower case.
+    """Return the name of an entity detector, and a function that returns the entities of each text in lower case.
 
-    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first installed model of MODELS
-    (``capitalised`` if there is none). Raises InputError if the model is not installed.
+    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto``. ``auto`` selects the first installed model in
+    MODELS, or ``capitalised`` if none is installed. Raises InputError if the requested model isn't installed.
     """
     name = wanted
     if wanted == AUTO:
@@ -37,9 +37,9 @@ def detector(wanted: str) -> tuple[str, Detector]:
 
 
 def capitalised(text: str) -> set[str]:
-    """Find numbers and runs of capitalised words; a single word that starts a sentence must also occur elsewhere.
+    """Find numbers and sequences of capitalised words, as a substitute for a trained model.
 
-    This substitute for a trained model misses lower-case names, and mistakes adjectives such as French for names.
+    A single word at the start of a sentence must occur again in the text. Lower-case names are missed.
     """
     entities: set[str] = set()
     doubtful: set[str] = set()

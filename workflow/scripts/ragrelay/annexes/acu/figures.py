@@ -23,7 +23,7 @@ DARK_FROM = 0.55
 
 
 def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw mean ACU with its interval for each stance and template, in a panel per set of claims and generator."""
+    """Draw mean ACU, with intervals, by stance and template; each claim set and generator has a panel."""
     templates = list(dict.fromkeys(template for _, _, template in study.units))
     cells = study.usage.with_columns(charts.panel_column("claims", "generator")).select(
         "panel", "template", "stance", pl.col("mean_acu").alias("value"), "low", "high", "n", "n_claims"
@@ -60,8 +60,8 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
     """Draw a heat map of correlations with ACU by characteristic and stance; a star marks Holm-adjusted p < 0.05.
 
-    Each set of claims, generator and template has a panel. Readers of the page choose the coefficient; image files show
-    Spearman's.
+    Each combination of claim set, generator and template has a panel. Readers of the HTML page can choose the
+    coefficient; image files show Spearman's rho.
     """
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [
@@ -101,9 +101,9 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw each characteristic's mean and interval in a panel with its own axis and a row for each set of claims.
+    """Draw each characteristic's mean and interval for every set of claims.
 
-    Characteristics that depend on a generator appear only in the table.
+    Each characteristic has a panel. Characteristics that depend on a generator appear only in the table.
     """
     known = study.means.filter(pl.col("mean").is_not_null(), pl.col("generator").is_null())
     cells = known.select(

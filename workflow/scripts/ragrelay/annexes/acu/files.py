@@ -1,4 +1,4 @@
-"""Register the claims files that belong to no question and no report table."""
+"""Register the claims files that belong neither to a question nor to a report table."""
 
 from ragrelay.annexes.acu.questions.judge_evidence import JudgeEvidence
 from ragrelay.annexes.acu.questions.score_claims import ScoreClaims

@@ -1,4 +1,4 @@
-"""Register the report's tables and figures on claims."""
+"""Register the tables and figures of the claims study."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

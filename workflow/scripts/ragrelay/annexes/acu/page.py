@@ -1,4 +1,4 @@
-"""Show a claims study as a part of a study's page, or as a separate page."""
+"""Show a claims study as a section of a study's page, or as a separate page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ ANCHOR = "acu"
 
 
 def claims_section(study: ClaimsStudy, page: Page) -> dict[str, object]:
-    """Return the variables of ``acu_section.html.j2``, and add the study's charts to ``page``."""
+    """Return the variables for the template ``acu_section.html.j2``, and add the study's charts to ``page``."""
     return {
         "anchor": ANCHOR,
         "answers": [claim_answer(study, unit) for unit in study.units],
@@ -33,10 +33,10 @@ def report_acu(
     notices: Sequence[str] = (),
     beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
-    """Write the claims page of the study ``name``; the page's styles and scripts are in the folder of ``template``.
+    """Write the claims page of the study ``name``. The folder of ``template`` also contains the styles and scripts.
 
-    ``notices``: facts about the generators that readers must know. ``beside``: sections of other annexes to show on the
-    page, keyed by template; each is the annex's module ``page_part`` and the value returned by that module's ``read``.
+    ``notices``: facts about the generators that readers need to know. ``beside``: sections of other annexes, keyed by
+    template; each value is the annex's module ``page_part`` and the data returned by that module's ``read``.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

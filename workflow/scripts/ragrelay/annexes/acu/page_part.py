@@ -1,4 +1,4 @@
-"""The part of a study's page that covers claims."""
+"""The section about claims on a study's page."""
 
 from collections.abc import Mapping
 
@@ -14,5 +14,5 @@ def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> Cla
 
 
 def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, object]:
-    """Return the variables of ``acu_section.html.j2``, and add the claims study's charts to ``page``."""
+    """Return the variables for the template ``acu_section.html.j2``, and add the claims study's charts to ``page``."""
     return {"acu": claims_section(part, page)}

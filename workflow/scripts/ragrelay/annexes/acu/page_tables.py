@@ -15,7 +15,7 @@ PREDICTION_WORDS = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
-    """Show ACU and the model's answers, by stance."""
+    """Show, for each stance, ACU and the model's predictions."""
     return table_of(
         study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
         numeric("median ACU", "median_acu"),
@@ -28,7 +28,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 
 def said_table(study: ClaimsStudy) -> Table:
-    """Show the model's verdicts without and with the evidence, and the total probability of the three label words."""
+    """Show the predictions without and with the evidence, and the total probability of the three label words."""
     of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )
@@ -36,7 +36,7 @@ def said_table(study: ClaimsStudy) -> Table:
 
 
 def acu_correlation_table(study: ClaimsStudy) -> Table:
-    """Show Spearman's and Pearson's correlation of characteristics with ACU, each with a p-value."""
+    """Show the Spearman and Pearson correlations between characteristics and ACU, with p-values."""
     keys = ["claims", "generator", "template", "stance", "characteristic"]
     frames = [study.correlations.filter(coefficient=name) for name in COEFFICIENTS]
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
@@ -52,7 +52,7 @@ def acu_correlation_table(study: ClaimsStudy) -> Table:
 
 
 def composition_table(study: ClaimsStudy) -> Table:
-    """Count each set's pairs by stance and relevance."""
+    """Show the number of pairs in each set of claims, by stance and relevance."""
     relevance = {True: "yes", False: "no", None: "not said"}
     return table_of(
         study.composition, name("claims"), Column("stance", False, True, text=lambda row: row["stance"] or "none"),
@@ -68,7 +68,7 @@ def acu_means_table(study: ClaimsStudy) -> Table:
 
 
 def word_token_table(study: ClaimsStudy) -> Table:
-    """Show the tokens whose probabilities are summed for each label word, and the engine that computed them."""
+    """Show the tokens whose probabilities are added up for each label word, and the engine that computed them."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",

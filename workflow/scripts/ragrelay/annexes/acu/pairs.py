@@ -1,7 +1,7 @@
 """Compute probabilities, predictions and ACU for each pair of claim and evidence, from stored likelihoods.
 
-ACU, accumulated context usage, is how far evidence moves the label words' probabilities in the direction of its stance
-(Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
+ACU (accumulated context usage) is how far evidence moves the label words' probabilities in the direction of the
+evidence's stance (Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
 """
 
 from collections.abc import Sequence
@@ -46,13 +46,12 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute the ACU of each row of ``claims`` that has a stance, with one ``template``: columns SCHEMA, same order.
+    """Compute ACU, with one ``template``, for each row of ``claims`` that has a stance: columns SCHEMA.
 
-    ``keys`` (requests.KEYS) says which likelihoods in the stores ``words`` and ``texts`` belong to each pair. Columns
-    that begin with ``p_`` are the probabilities of the label words' first tokens. ``followed`` says whether the
-    prediction is the word that the stance implies; for all stances except supports and refutes, that word is ``None``.
-    evidence_perplexity is exp of the mean negative log-probability of the evidence's tokens, each given the previous
-    ones, without a prompt. Raises InputError if a likelihood is missing from a store.
+    ``keys`` (columns requests.KEYS) maps each pair of claim and evidence to its likelihoods in the stores ``words`` and
+    ``texts``. Columns that begin with ``p_`` contain the probability that the reply starts with a label word's first
+    token. ``followed`` says whether the prediction is the word that the stance implies (True for supports, False for
+    refutes, None for all other stances). Raises InputError if a likelihood is missing from a store.
     """
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
@@ -106,11 +105,10 @@ def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def change(without: Array, with_evidence: Array) -> Array:
-    """Compute ΔP(t), in [-1, 1], from probabilities without and with evidence, which have the same shape.
+    """Compute ΔP(t), from -1 to 1, from probabilities without and with evidence; both arrays have the same shape.
 
-    ΔP(t) is the change divided by the largest possible change: (P_E - P) / (1 - P) if P rises, (P_E - P) / P if P
-    falls. At P = P_E = 1, where the first formula is undefined, the change is 0. Raises ValueError for values outside
-    [0, 1].
+    ΔP(t) is the change in probability divided by the largest possible change: (P_E - P) / (1 - P) if P rises, (P_E - P)
+    / P if P falls. If P = P_E = 1, the change is 0. Raises ValueError if a probability is outside [0, 1].
     """
     before, after = np.asarray(without, dtype=np.float64), np.asarray(with_evidence, dtype=np.float64)
     for values in (before, after):
@@ -121,10 +119,11 @@ def change(without: Array, with_evidence: Array) -> Array:
 
 
 def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
-    """Compute ACU (n,) from the probabilities of True, None and False (n, 3) and the ``stances``; in [-1, 1].
+    """Compute ACU (n,), from -1 to 1, from the probabilities of True, None and False (n, 3) and the ``stances``.
 
-    ACU is the mean of D(t, S) ΔP(t) over the words: 1 if every probability moved as far as possible in the stance's
-    direction, -1 if as far as possible against it, 0 if nothing changed. Raises KeyError for an unknown stance.
+    ACU is the mean of D(t, S) ΔP(t) over the words. It is 1 if every probability moves as far as possible in the
+    stance's direction, -1 if every probability moves as far as possible against it, and 0 if no probability changes.
+    Raises KeyError if a stance is unknown.
     """
     directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
     return (directions * change(without, with_evidence)).mean(axis=1)

@@ -1,4 +1,4 @@
-"""Build prompts that ask for a verdict on a claim, with and without evidence, from YAML with named placeholders."""
+"""Read YAML templates with named placeholders, and build prompts that ask for a verdict on a claim."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ClaimTemplate:
-    """The texts of a prompt about a claim, including any examples (shots)."""
+    """The texts of a claims prompt, including any examples (shots)."""
 
     without_evidence: str
     """The text without evidence; contains {claim}."""
@@ -40,7 +40,7 @@ class ClaimTemplate:
     """The words that ``with_evidence`` asks for instead of True, None and False; empty if it asks for those."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
-        """Return the prompt for ``claim``, with ``evidence`` unless it is None."""
+        """Return the prompt for ``claim``; it contains ``evidence`` unless ``evidence`` is None."""
         claimant_line = self.claimant.format(claimant=claimant) if self.claimant and claimant else ""
         if evidence is None:
             return self.without_evidence.format(claim=claim, claimant=claimant_line)
@@ -50,8 +50,8 @@ class ClaimTemplate:
 def load_claim_template(path: str | Path) -> ClaimTemplate:
     """Read a claims template.
 
-    Errors are those of ragrelay.prompting.templates.load_template; also raises InputError if ``words_with_evidence``
-    is not a list of three different words.
+    Raises the errors of ragrelay.prompting.templates.load_template, and InputError if ``words_with_evidence`` is not a
+    list of three different words.
     """
     path = Path(path)
     data = template_data(path, PARTS, OPTIONAL)
@@ -77,10 +77,10 @@ def _three_words(words: object) -> bool:
 
 
 def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
-    """Build two prompts per row of ``claims`` (claims.SCHEMA) with a stance: without the evidence, and with it.
+    """Build two prompts for each row of ``claims`` that has a stance: one without the evidence and one with it.
 
-    Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. A claim's prompts without evidence
-    share a prompt_id, so the model is asked only once, no matter how much evidence there is.
+    Returns columns id, evidence (whether the prompt contains the evidence), prompt, system and prompt_id. All prompts
+    for a claim without evidence share a prompt_id, so the model is asked only once about each claim without evidence.
     """
     rows = []
     for name, claim, claimant, evidence in with_stance(claims).select(*PROMPTED).iter_rows():

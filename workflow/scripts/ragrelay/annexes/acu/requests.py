@@ -26,9 +26,9 @@ with either of two tokens has two rows. The row for the evidence's own likelihoo
 
 
 class Asked:
-    """The requests to ``generator`` about the ``claims`` with a stance, with each template's ``prompts``.
+    """Requests to ``generator`` about the ``claims`` that have a stance; ``prompts`` are keyed by template.
 
-    ``own_words`` maps a template to the words that prompts with evidence ask for instead of WORDS, in the same order.
+    ``own_words``: the label words for prompts with evidence, keyed by template, if they differ from WORDS.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """Return a row for each likelihood of each pair of claim and evidence: columns KEYS."""
+        """Return the keys of all likelihoods that are needed for the pairs of claim and evidence: columns KEYS."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, object]]]:
-        """Return the tokens that each label word may begin with, for the receipt."""
+        """Return the tokens with which each label word may begin, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 

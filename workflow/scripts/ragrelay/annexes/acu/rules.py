@@ -1,4 +1,4 @@
-"""Provide the rules for claims with data: sets of claims, jobs, tables and the page."""
+"""Provide data for the rules about claims: sets of claims, jobs, tables and the page."""
 
 import functools
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ from ragrelay.report.display.outputs import modules
 
 
 class Claims:
-    """The data for a claims study's rules (config key `acu`).
+    """Data for the rules of a claims study (config key `acu`).
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Functions that take only ``wildcards`` serve as a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules) -> None:
@@ -40,41 +40,41 @@ class Claims:
         self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
 
     def definition(self, claims: str) -> dict[str, object]:
-        """Return the definition of a set of claims."""
+        """Return the catalogue entry for a set of claims."""
         definition: dict[str, object] = self.study.config["claims"][claims]
         return definition
 
     def own_files(self, claims: str) -> list[str]:
-        """Return the user's files for a set of claims; none if the set comes from a hub."""
+        """Return the paths of the user's files for a set of claims, or an empty list if the set comes from a hub."""
         return CLAIM_KINDS.of(self.definition(claims)).files()
 
     @functools.cache  # noqa: B019 - a process has a single study
     def template(self, template: str) -> dict[str, Any]:
-        """Return the parts of a claims template that prompts are built from."""
+        """Return the parts of a claims template that are used to build prompts."""
         whole = vars(load_claim_template(self.study.template_path(template, "claim_prompts")))
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:
-        """Return the words that a template asks for when there is evidence; empty if they are True, None and False."""
+        """Return the label words that a template uses with evidence, or an empty list for True, None and False."""
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
-        """Return the files that list sources of evidence; ``which``: ``reliable`` or ``unreliable``."""
+        """Return the paths of the files that list websites; ``which``: ``reliable`` or ``unreliable``."""
         return self.asked_for.get(f"{which}_sources") or []
 
     @property
     def judged_evidence(self) -> StudyFile | list[StudyFile]:
-        """The file with a model's judgements of a job's evidence; empty if no model judges evidence."""
+        """The file with the evidence judge's replies about a job's claims, or an empty list without such a judge."""
         return files.judged_evidence if self.asked_for.get("evidence_judge") else []
 
     @functools.cached_property
     def fetched_claims(self) -> list[StudyFile]:
-        """The files with the sets of claims that come from a hub."""
+        """The claims files of the sets that come from a hub."""
         return [files.claims.at(claims=name) for name in self.study.selected()["claims"] if not self.own_files(name)]
 
     @functools.cached_property
     def shown_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the claims study's files that pages show; empty without the key `acu`."""
+        """Path patterns for the claims study's files that pages show; empty without the key `acu`."""
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
@@ -83,14 +83,14 @@ class Claims:
 
     @functools.cached_property
     def shown(self) -> Mapping[str, object]:
-        """The files that match `shown_patterns`."""
+        """The paths of all files that match `shown_patterns`."""
         scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
         keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets, "acu_judged": self.sets}
         return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
 
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
-        """A claims study's tables with their captions."""
+        """The claims study's tables, with captions."""
         caption = "captions/acu_tables.rst"
         return {
             name: captioned(path, caption=caption, category="Tables", labels={"context use": name})
@@ -113,12 +113,12 @@ class Claims:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Claims:
-    """Return the data on claims that the rules need for ``study``."""
+    """Return the data for the rules about claims in ``study``."""
     return Claims(study)
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return what other annexes show on the claims page: templates with page_part modules, inputs, and code modules."""
+    """Return what other annexes show on the claims page: page_part modules by template, input files, code modules."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

@@ -1,4 +1,4 @@
-"""State the findings of a claims study, and the limits of these findings, in sentences."""
+"""Write sentences about a claims study's findings and their limits."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ MOVED = {1: "moves the model in the direction of its stance", -1: "moves the mod
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """Conclude whether mean ACU is above or below zero for one set of claims, generator and template."""
+    """Say whether mean ACU is above or below zero for a set of claims, generator and template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:
@@ -32,7 +32,7 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
-    """State the findings on one set of claims, generator and template."""
+    """Write sentences about the findings for a set of claims, generator and template."""
     claims, generator, template = unit
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}

@@ -42,7 +42,7 @@ class AcuSettings(Settings):
 
 
 class AcuKeys(Settings):
-    """Claims, and the claims study that measures how far evidence shifts a model's verdicts."""
+    """The catalogue of claims, and the claims study that measures how far evidence shifts a model's verdicts."""
 
     claims: dict[Name, Annotated[dict[Any, Any], CLAIM_KINDS]] = Field(
         {}, description="Catalogue of claims with evidence, for the study of context use."

@@ -1,4 +1,4 @@
-"""Define the base classes for sources of claims and their file formats."""
+"""Base classes for sources of claims and for file formats of claims."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,15 +22,15 @@ class ClaimSource(Kind):
         """Read the rows.
 
         Returns:
-            The rows, each preceded by its place, for error messages.
+            Pairs of a place (file and line, for error messages) and a row.
 
         Raises:
-            InputError: The rows can't be read.
+            InputError: The source can't be read.
         """
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Name the place that the claims come from, for error messages.
+        """Name the file or data set that the claims come from, for error messages.
 
         Returns:
             The name.
@@ -47,7 +47,7 @@ class ClaimSource(Kind):
 
 
 class ClaimFormat(Kind):
-    """Base class for formats of claim files. Formats have no configuration keys."""
+    """Base class for file formats of claims. Formats have no configuration keys."""
 
     def records(self, path: Path) -> "Records":
         """Read a file's rows.
@@ -56,7 +56,7 @@ class ClaimFormat(Kind):
             path: The file.
 
         Returns:
-            The rows, each preceded by its place, for error messages.
+            Pairs of a place (file and line, for error messages) and a row.
 
         Raises:
             InputError: The file is not in this format.
@@ -67,23 +67,23 @@ class ClaimFormat(Kind):
         """Check the file's name.
 
         Args:
-            place: The beginning of error messages, which names the config key.
+            place: The start of error messages, which names the config key.
             path: The file, which exists.
 
         Raises:
-            InputError: The file's name doesn't suit the format.
+            InputError: The format doesn't support this file name.
         """
 
 
 class RivalStatements(ClaimFormat):
-    """A format whose records hold two rival statements, which are recast as claims."""
+    """A format whose records contain two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> "Records":
-        """Return the rows for the statement that the paper uses as the claim."""
+        """Return rows in which the claim is the statement that the paper uses as a claim."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return the rows with one statement per record as a claim, or with both if ``rivals`` is true."""
+        """Return rows with one statement per record as the claim, or with each of the two if ``rivals`` is true."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
 def prepare_claims(definition: Mapping[str, object]) -> "pl.DataFrame":
-    """Return the claims (claims.SCHEMA) of the entry ``definition`` under the config key ``claims``."""
+    """Read the claims (columns claims.SCHEMA) described by ``definition``, an entry under the config key ``claims``."""
     from ragrelay.annexes.acu.claims import claims_frame
 
     source = CLAIM_KINDS.of(definition)
@@ -107,10 +107,10 @@ def recast(
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
 ) -> "Records":
-    """Yield two rows per statement in ``claimed``: one with the statement's own evidence, one with its rival's.
+    """Yield two rows for each statement in ``claimed``: one with its own evidence, one with the rival's evidence.
 
-    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are keyed by statement; ids
-    begin with ``name``. The two rows per claim follow the scripts in ``src/recast`` by Hagström et al., ACL 2025.
+    ``claims``, ``evidence`` and ``verdicts`` are keyed by statement; a verdict is whether the claim is true, or None if
+    unknown. Row ids begin with ``name``. Hagström et al., ACL 2025, also recast each claim as two rows.
     """
     for statement in claimed:
         verdict = verdicts[statement]

@@ -1,4 +1,4 @@
-"""Declare the columns of intermediate files that no report table shows."""
+"""Declare the columns of intermediate files that don't appear in any report table."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Define the stances of evidence towards a claim, and the words that a model may answer with."""
+"""Define the stances of evidence towards a claim, and the words with which a model may answer."""
 
 WORDS = ("True", "None", "False")
 INSUFFICIENT = (-1, 1, -1)
@@ -23,11 +23,11 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 
 
 def contradicts(stance: str, prediction: str) -> bool | None:
-    """Return whether evidence contradicts the ``prediction`` made without it; None for the stance not_applicable.
+    """Return whether evidence contradicts the ``prediction`` made without evidence, or None if not_applicable.
 
-    Evidence contradicts True if it supports False, sufficiently or not, and the other way round. A prediction of None
-    is never contradicted, and evidence that supports neither word contradicts nothing. As in the notebook of Hagström
-    et al., ACL 2025 (``memory_conflict``).
+    The prediction True is contradicted by evidence for False, and the prediction False by evidence for True, even if
+    the evidence is insufficient. The prediction None is never contradicted, and neutral or contradictory evidence
+    contradicts nothing. The definition follows ``memory_conflict`` in the notebook by Hagström et al., ACL 2025.
     """
     if stance == "not_applicable":
         return None

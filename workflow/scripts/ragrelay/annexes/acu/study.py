@@ -1,4 +1,4 @@
-"""Read the claims data that the report shows."""
+"""Read the claims study's tables for the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITI
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables of a claims study that the page shows, with details of how they were computed."""
+    """A claims study's tables for the page, with details of how they were computed."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
@@ -38,20 +38,20 @@ class ClaimsStudy:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the keys that distinguish claims studies: none, because a study has at most one."""
+        """The keys that tell claims studies apart; empty because a study has at most one claims study."""
         return {}
 
     @property
     def units(self) -> list[tuple[str, str, str]]:
-        """Return (claims, generator, template) of each unit, in order."""
+        """Every combination of claim set, generator and template, in table order."""
         return self.usage.select(UNITS).unique(maintain_order=True).rows()
 
 
 def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
-    """Read a claims study from ``files``; return None if they contain none.
+    """Read a claims study from ``files``, or return None if ``files`` has no claims study.
 
-    The keys are ``acu_<name>`` for each name in TABLES, acu_receipts, acu_entities and, with an evidence judge,
-    acu_judged.
+    ``files`` has the keys ``acu_<name>`` for each name in TABLES, acu_receipts, acu_entities and, if there is an
+    evidence judge, acu_judged.
     """
     if "acu_receipts" not in files:
         return None
@@ -66,7 +66,7 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
 
 
 def judged_counts(path: Path) -> list[dict[str, object]]:
-    """Count the pieces of evidence for which the judge mostly replies with something other than `yes` or `no`."""
+    """Count the pieces of evidence for which the judge mostly replies with words other than `yes` and `no`."""
     return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 

@@ -1,4 +1,4 @@
-"""Analyse all pairs of a claims study: every set of claims, generator and template."""
+"""Compute all tables of a claims study, across sets of claims, generators and templates."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERIST
 
 
 class Tables(NamedTuple):
-    """A claims study's tables. ``pairs`` has columns PAIRS; other tables' columns are declared in their modules."""
+    """A claims study's tables. ``pairs`` has columns PAIRS; the other columns are declared in the tables' modules."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
@@ -34,7 +34,7 @@ def analyse_acu(
     resamples: int,
     seed: int,
 ) -> Tables:
-    """Compute the tables; ``claims`` and ``characteristics`` have a file for each set of claims."""
+    """Compute a claims study's tables. ``claims`` and ``characteristics`` map each claim set's name to a file."""
     sets = {name: pl.read_parquet(path) for name, path in claims.items()}
     described = {name: pl.read_parquet(path) for name, path in characteristics.items()}
     frames = [

@@ -1,4 +1,4 @@
-"""Compute characteristics of evidence from its words: similarity to the claim, readability, hedging, references."""
+"""Compute characteristics of evidence from its words: similarity to the claim, readability, hedging and references."""
 
 import re
 from collections.abc import Sequence
@@ -35,30 +35,30 @@ def _words(text: str) -> list[str]:
 
 
 def jaccard(claim: str, evidence: str) -> float | None:
-    """Divide the number of shared words by that of all distinct words (Jaccard 1901); None if there are no words."""
+    """Return the Jaccard similarity of the two texts' sets of words, or None if neither text contains a word."""
     of_claim, of_evidence = set(_words(claim)), set(_words(evidence))
     return len(of_claim & of_evidence) / len(of_claim | of_evidence) if of_claim | of_evidence else None
 
 
 def claim_words_in(claim: str, evidence: str) -> float | None:
-    """Return the share of the claim's distinct words that occur in the evidence; None for a claim without words."""
+    """Return the share of the claim's distinct words that occur in the evidence, or None if the claim has no words."""
     of_claim = set(_words(claim))
     return len(of_claim & set(_words(evidence))) / len(of_claim) if of_claim else None
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
-    """Return whether the evidence contains the claim's words as one sequence; None for a claim without words."""
+    """Return whether the evidence contains all the claim's words in sequence, or None if the claim has no words."""
     joined = " ".join(_words(claim))
     return f" {joined} " in f" {' '.join(_words(evidence))} " if joined else None
 
 
 def reading_ease(text: str) -> float | None:
-    """Compute Flesch's reading ease (``ragrelay.base.readability``); None for a text without words."""
+    """Return the Flesch reading ease (``ragrelay.base.readability``), or None if the text has no words."""
     return flesch_reading_ease(text) if _words(text) else None
 
 
 def hedging_words(text: str) -> int:
-    """Count the words of ``text`` that are in HEDGES."""
+    """Count the words in ``text`` that are in HEDGES."""
     return sum(word in HEDGES for word in _words(text))
 
 
@@ -69,37 +69,37 @@ def hedging_phrases(text: str) -> int:
 
 
 def hedging_rate(text: str) -> float | None:
-    """Return the number of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
+    """Return the number of hedging words and phrases divided by the number of words, or None if there are no words."""
     length = len(_words(text))
     return (hedging_words(text) + hedging_phrases(text)) / length if length else None
 
 
 def contains(word: str, text: str) -> bool:
-    """Return whether ``text`` contains ``word`` (``true`` or ``false``), in upper or lower case."""
+    """Return whether ``text`` contains ``word`` (``true`` or ``false``), ignoring case."""
     return VERDICT[word].search(text) is not None
 
 
 def refers_elsewhere(text: str) -> bool:
-    """Return whether ``text`` refers to another source: whether it contains a web address or a phrase of REFERRING."""
+    """Return whether ``text`` refers to another source: contains a web address or a phrase from REFERRING."""
     joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
 
 def host_of(address: str) -> str:
-    """Return the host in a web address or domain, in lower case."""
+    """Return the host name from a web address or domain, in lower case."""
     return re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
 
 
 def listed(domains: Sequence[str], address: str) -> bool:
-    """Return whether ``address``, a web address or a domain, belongs to one of ``domains`` or to a subdomain of one."""
+    """Return whether ``address`` (a web address or domain) belongs to one of ``domains`` or to a subdomain."""
     host = host_of(address)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def official(address: str) -> bool:
-    """Return whether a web address or domain belongs to a government or university: .gov, .gov.* or .edu.
+    """Return whether a web address or domain belongs to a government or university (.gov, .gov.* or .edu).
 
-    The rule is that of ``src/property_detection`` by Hagström et al., ACL 2025.
+    The rule follows ``src/property_detection`` by Hagström et al., ACL 2025.
     """
     host = host_of(address)
     return host.endswith((".gov", ".edu")) or ".gov." in host

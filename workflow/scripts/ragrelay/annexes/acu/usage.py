@@ -1,4 +1,4 @@
-"""Summarise how far evidence shifted the model, by stance: mean ACU with interval, predictions, memory conflicts."""
+"""Summarise, by stance, how far evidence shifted a model: mean ACU with interval, predictions, memory conflicts."""
 
 from collections.abc import Iterator
 
@@ -71,11 +71,11 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Summarise ``pairs`` by unit and stance, then for both sufficient stances and for all: columns SCHEMA.
+    """Summarise ``pairs`` for each unit: by stance, for both sufficient stances together, and for all stances.
 
-    A unit is a set of claims with a generator and a template. For mean ACU's interval, all pairs of a claim are
-    resampled together, because they share the probabilities without evidence. Memory conflicts are defined by
-    stances.contradicts. Every null value comes with a ``reason`` or a count of 0.
+    A unit is a combination of claim set, generator and template. The interval of mean ACU comes from resampling claims,
+    each with all its pairs, because a claim's pairs share the probabilities without evidence. A memory conflict is
+    evidence that contradicts the prediction made without evidence. Returns columns SCHEMA.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -84,7 +84,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Yield the rows of each set of claims, generator and template: by stance, then SUFFICIENT stances, then all."""
+    """Yield the rows of each claim set, generator and template: by stance, then SUFFICIENT, then all stances."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:
@@ -94,7 +94,7 @@ def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]
 
 
 def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
-    """Compute a mean's interval by resampling whole clusters; ``clusters`` (n,) holds cluster numbers from 0."""
+    """Compute the interval of a mean by resampling clusters. ``clusters`` (n,): each value's cluster number, from 0."""
     size = int(clusters.max()) + 1
     totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
     whole = totals.sum(axis=0)
@@ -104,7 +104,7 @@ def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) 
 
 
 def numbered(claim_ids: pl.Series) -> Array:
-    """Return the number of each row's claim, counted from 0, as an array (n,)."""
+    """Number the claims from 0, and return the claim number of each row as an array (n,)."""
     return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 

@@ -1,4 +1,4 @@
-"""Base classes for battles, which compare each retriever's answers with its opponent's answers to the same queries."""
+"""Base classes for battles, which compare each retriever's answers with an opponent's answers to the same queries."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -21,24 +21,24 @@ class Battle(Kind):
         """List the generators that vote in this battle.
 
         Returns:
-            The generators' names; empty by default.
+            The generators' names; by default none.
         """
         return []
 
     def members(self, name: str) -> list[str]:
-        """List the battles whose votes decide this battle.
+        """List the battles whose votes are combined into this battle's votes.
 
         Args:
             name: This battle's name.
 
         Returns:
-            The battles' names; by default only this battle's.
+            The battles' names; by default only ``name``.
         """
         return [name]
 
 
 class Fought(Battle):
-    """Base class for battles that collect their own votes rather than combine those of other battles."""
+    """Base class for battles that collect votes themselves instead of combining other battles' votes."""
 
     against: Name | None = Field(
         None,
@@ -52,14 +52,14 @@ class Fought(Battle):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the opponent is known and that there are at least two systems.
+        """Check that the opponent is part of the study, and that there are at least two systems to compare.
 
         Args:
-            place: The beginning of error messages, which names the config key.
-            study: The checked study that the battle belongs to.
+            place: The start of error messages, which names the config key.
+            study: The checked study.
 
         Raises:
-            InputError: The opponent is unknown, or there is no other system."""
+            InputError: The opponent is unknown, or there is only one system."""
         super().check(place, study)
         known = [*study.grid.retrievers, ZEROSHOT]
         if self.against is not None and self.against not in known:
@@ -68,14 +68,14 @@ class Fought(Battle):
             raise InputError("config key 'grid.retrievers'", "only one retriever", "at least two, or against: zeroshot")
 
     def met(self, retrievers: Sequence[str], opponent: str) -> list[Pair]:
-        """List the pairs of systems whose answers are compared.
+        """List the pairs of systems to compare.
 
         Args:
             retrievers: The grid's retrievers.
-            opponent: The system that every retriever is compared with.
+            opponent: The system with which every retriever is compared.
 
         Returns:
-            The pairs with the opponent and then, if every two systems are compared, the other pairs.
+            Each retriever paired with the opponent, followed by all other pairs of retrievers if ``pairs`` is `all`.
         """
         others = [name for name in retrievers if name != opponent]
         pairs = [(name, opponent) for name in others]
@@ -88,5 +88,5 @@ BATTLE_KINDS = Kinds(Battle, "ragrelay.annexes.battles.kinds")
 
 
 def opponent_of(battle: Fought, study: CheckedStudy, primary: str | None) -> str:
-    """Return the opponent in ``battle``; by default ``primary``, the reference retriever of the primary comparison."""
+    """Return the opponent in ``battle``; by default the reference in the primary comparison, ``primary``."""
     return battle.against or primary or study.grid.retrievers[0]

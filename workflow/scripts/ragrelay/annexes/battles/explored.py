@@ -1,4 +1,4 @@
-"""Describe each query's battles as blocks in the query explorer."""
+"""Prepare each query's battles for the query explorer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,16 +15,16 @@ OUTCOMES = {1.0: "wins", 0.5: "ties", 0.0: "loses"}
 def explore_battles(
     votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, object]
 ) -> pl.DataFrame:
-    """Describe each pair of answers with its votes.
+    """Describe each pair of compared answers, and the votes on the pair.
 
     Args:
-        votes: VOTES in one cell, keyed by judge.
-        answers: This cell's and zero-shot answers: retriever, qid, seed, answer, finish_reason, answer_tokens.
+        votes: The votes in a cell (columns VOTES), keyed by judge.
+        answers: The cell's and the zero-shot answers: retriever, qid, seed, answer, finish_reason, answer_tokens.
         battle: The battle's name.
         cell: Ordering and k.
 
     Returns:
-        Columns BLOCK, two rows per pair of answers.
+        Two rows per pair of answers, with columns BLOCK.
     """
     texts = {row[:3]: row[3:] for row in answers.select("retriever", "qid", "seed", "answer", "finish_reason",
                                                         "answer_tokens").iter_rows()}  # fmt: skip

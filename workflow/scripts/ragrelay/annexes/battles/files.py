@@ -1,4 +1,4 @@
-"""Register the battle files that belong to no report table."""
+"""Register the battle files that don't belong to a report table."""
 
 from ragrelay.annexes.battles.questions.judge_pairs import JudgePairs
 from ragrelay.base.vocabulary.study_file import StudyFile

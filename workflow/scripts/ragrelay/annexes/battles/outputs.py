@@ -1,4 +1,4 @@
-"""Register the report's tables on battles; each dataset, battle and generator has its own tables."""
+"""Register the report's tables about battles; a set of tables per dataset, battle and generator."""
 
 from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
 

@@ -1,4 +1,4 @@
-"""The part of a study's page that covers battles."""
+"""The section about battles on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,15 +11,15 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[BattleShown]:
-    """Return the battle data for each dataset, battle and generator; ``params`` come from Battles.page_params."""
+    """Return the battle data for each dataset, battle and generator. ``params`` comes from Battles.page_params."""
     return BattleShown.each(files, params)
 
 
 def values(part: Sequence[BattleShown], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of the template ``battles.html.j2``."""
+    """Return the variables for the template ``battles.html.j2``."""
     return {"battles": page.units("battles", part, battle_answer, battle_sentences, OUTPUTS, PARTS, most_rows)}
 
 
 def warnings(part: Sequence[BattleShown]) -> list[str]:
-    """Warn of judges whose votes depend on the order of the answers."""
+    """Warn about judges whose votes depend on the order in which the answers are shown."""
     return [warning for study in part for warning in battle_warnings(study)]

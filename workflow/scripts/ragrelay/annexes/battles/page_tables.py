@@ -1,4 +1,4 @@
-"""Build the page's tables on battles."""
+"""Build the tables about battles for the page."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ PAIR = (name("retriever"), name("against"))
 
 
 def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show win rate, contradictory votes and order bias for each cell and pair of systems."""
+    """Show the win rate, contradictory votes and order bias for each cell and pair of systems."""
     frame = study["battle_wins"]
     return table_of(
         frame, *WHERE, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
@@ -25,7 +25,7 @@ def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table
 
 
 def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show each cell's slope of the win rate on the measure, unadjusted and adjusted."""
+    """Show each cell's slope of the win rate on the retrieval measure, unadjusted and adjusted."""
     frame = study["battle_relay"].with_columns(pl.col("slope", "low", "high") * PER)
     return table_of(
         frame, *WHERE, name("measure"), yes_no("adjusted", "adjusted"), between(f"win rate per {PER}", "slope"),
@@ -35,7 +35,7 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
 
 
 def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show the agreement of a battle with each scorer's P."""
+    """Show how well a battle's votes agree with the differences in each scorer's P."""
     return table_of(
         study["battle_agreement"], *WHERE, *PAIR, name("P from", "with_scorer"), name("references"),
         between("ρ", "rho"), numeric("same winner", "same_sign", share),
@@ -53,7 +53,7 @@ def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> 
 
 
 def battle_judges_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show a panel's win rates without each judge, and the agreement between its judges."""
+    """Show a panel's win rates when each judge is left out, and the agreement between its judges."""
     return table_of(
         study["battle_judges"], name("quantity"), *PAIR, name("judge"), name("other"), between("value", "value"),
         name("verdict"), numeric("queries", "n", count), most=most_rows,

@@ -1,4 +1,4 @@
-"""Provide the rules about battles with data: pairs, votes, and the inputs and params of jobs."""
+"""Provide data for the rules about battles: pairs, votes, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -24,22 +24,22 @@ class Battles:
 
     @functools.cached_property
     def judged(self) -> dict[str, Judge]:
-        """The battles in which a generator votes, keyed by name."""
+        """The battles in which a generator votes, by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, Judge)}
 
     @functools.cached_property
     def filed(self) -> dict[str, File]:
-        """The battles whose votes come from files, keyed by name."""
+        """The battles whose votes come from files, by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
     def keys_of(self, name: str) -> list[Mapping[str, str]]:
-        """Return a key for each combination of dataset and generator in battle ``name``."""
+        """Return the wildcards of each dataset and generator for battle ``name``."""
         grid = self.study.grid
         return [{"dataset": d, "battle": name, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
     def sections(self) -> list[Mapping[str, str]]:
-        """A key for each combination of battle, dataset and generator."""
+        """The wildcards of each combination of battle, dataset and generator."""
         return [key for name in self.battles for key in self.keys_of(name)]
 
     def _fought(self, name: str) -> Fought:
@@ -49,20 +49,20 @@ class Battles:
         return fought
 
     def opponent(self, name: str) -> str:
-        """Return the system that retrievers are compared with in battle ``name``."""
+        """Return the system with which retrievers are compared in battle ``name``."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return opponent_of(self._fought(name), self.study, primary["reference"] if primary else None)
 
     def met(self, name: str) -> list[Pair]:
-        """Return the pairs of systems compared in battle ``name``."""
+        """Return the pairs of systems that battle ``name`` compares."""
         return self._fought(name).met(self.study.grid.retrievers, self.opponent(name))
 
     def votes(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the vote files of all battles whose votes decide the job's battle."""
+        """Return the vote files of all battles whose votes are combined in the job's battle."""
         return battle_files.votes.each({"battle": member} for member in self.members(wildcards))
 
     def members(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the battles whose votes decide the job's battle."""
+        """Return the names of all battles whose votes are combined in the job's battle."""
         return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property
@@ -73,13 +73,13 @@ class Battles:
 
     @functools.cached_property
     def explored(self) -> list[Key]:
-        """Keys of the answer files in the primary cell and of the zero-shot answers."""
+        """Wildcards of the answer files for the primary comparison's ordering and k, and of the zero-shot answers."""
         of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
         return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
 
     @functools.cached_property
     def utility(self) -> list[StudyFile]:
-        """The utility file of each scorer, which contains P."""
+        """The utility file of each scorer; utility files contain P."""
         return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
 
     @functools.cached_property
@@ -108,7 +108,7 @@ class Battles:
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """Values for the page: the primary cell, and each battle's kind, opponent and voting generators."""
+        """Values for the page: the ordering and k that are compared, and each battle's kind, opponent and judges."""
         return {
             "cell": self.cell,
             "battles": {
@@ -124,5 +124,5 @@ class Battles:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Battles:
-    """Return the data on battles that the rules need for ``study``."""
+    """Return the data for the rules about battles in ``study``."""
     return Battles(study)

@@ -1,4 +1,4 @@
-"""State who wins a battle, whether votes depend on the order of the answers, and whether the battle agrees with P."""
+"""Say who wins a battle, whether votes depend on the order of the answers, and whether the battle agrees with P."""
 
 import polars as pl
 
@@ -27,7 +27,7 @@ EVEN = 0.5
 
 
 def battle_answer(study: BattleShown) -> Conclusion:
-    """Conclude which systems win, from win rates against the opponent in the primary cell."""
+    """Say which systems win, from the win rates against the opponent at the primary comparison's ordering and k."""
     rows = study.decided.to_dicts()
     judged = f"judged by {listing(study.battle['generator'])}"
     by = {"judge": judged, "panel": "judged by a panel", "file": "with votes from a file"}
@@ -73,14 +73,14 @@ def _remark(study: BattleShown) -> str:
 
 
 def battle_warnings(study: BattleShown) -> list[str]:
-    """Warn of a judge whose votes mostly change with the order of the answers."""
+    """Warn about a judge whose votes mostly change when the answers swap places."""
     remark = _remark(study)
     return [f"Battle {study.keys['battle']}: {remark[0].lower()}{remark[1:]} "
             "Such a judge says little about which answer is better."] if remark else []  # fmt: skip
 
 
 def battle_sentences(study: BattleShown) -> list[str]:
-    """State contradictory votes, order bias, pairs without votes, relay, agreement with P and a panel's judges."""
+    """Write sentences about contradictory votes, order bias, missing votes, relay, agreement with P and panels."""
     told = (*map(_bias, study.decided.to_dicts()), _unasked(study), _relay(study), *_agreement(study), *_panel(study))
     return [text for text in told if text]
 

@@ -1,4 +1,4 @@
-"""Estimate systems' Bradley-Terry strengths from a battle's scores, with intervals that treat queries as the sample."""
+"""Estimate systems' Bradley-Terry strengths from a battle, with intervals that treat queries as the sample."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ ITERATIONS, STEP = 50, 2.0
 
 
 def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield each cell's strengths, as rows of STRENGTH_COLUMNS; none if there are fewer than three systems.
+    """Yield each cell's Bradley-Terry strengths (columns STRENGTH_COLUMNS) if there are at least three systems.
 
     Args:
         fight: The battle.
 
     Yields:
-        For each cell, the opponent (strength 0), then the other systems.
+        For each cell: the opponent, whose strength is 0, followed by the other systems.
     """
     systems = list(dict.fromkeys([fight.opponent, *(name for pair in fight.pairs for name in pair)]))
     for cell in fight.cells if len(systems) > 2 else []:
@@ -56,18 +56,18 @@ def strengths(
 ) -> list[dict[str, Any]]:
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
-    Intervals use Student's t and the sandwich variance, with gradients summed over each query or cluster and the factor
-    queries / (queries - 1). If each order were treated as a separate battle, intervals would cover the true value in
-    only 65% to 89% of studies.
+    The intervals use Student's t and a sandwich variance that is clustered by query, or by cluster if ``numbers`` is
+    given. If the two orders were treated as separate battles, the intervals would cover the true value in only 65% to
+    89% of studies.
 
     Args:
-        scores: The score of each pair's first system, an array (queries, pairs); NaN where missing.
-        pairs: The two systems of each column, numbered from 0; system 0 has strength 0.
+        scores: The score of each pair's first system, an array (queries, pairs); NaN if there is no score.
+        pairs: The two systems in each column of ``scores``, numbered from 0; system 0 has strength 0.
         systems: The number of systems.
-        numbers: Each query's cluster number, (queries,); None for independent queries.
+        numbers: Each query's cluster number, an array (queries,); None if queries are independent.
 
     Returns:
-        For each system, its strength with either low and high or the reason why there is no interval.
+        A dictionary per system: strength, low and high, or the reason why there is no strength.
     """
     known = np.isfinite(scores)
     filled = np.where(known, scores, 0.0)

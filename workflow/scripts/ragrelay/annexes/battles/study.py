@@ -1,4 +1,4 @@
-"""Hold the report's data on a battle for one dataset and generator."""
+"""The report's data about a battle, for a dataset and generator."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class BattleShown(ShownTables):
-    """A battle's tables in one section of the page."""
+    """The tables about a battle in a section of the page."""
 
     COLUMNS: ClassVar = {
         "battle_wins": WINS,
@@ -26,21 +26,21 @@ class BattleShown(ShownTables):
 
     @property
     def battle(self) -> Mapping[str, Any]:
-        """The battle's kind, opponent and voting generators."""
+        """The battle's kind, opponent and judges."""
         battle: Mapping[str, Any] = self.params["battles"][self.keys["battle"]]
         return battle
 
     @property
     def cell(self) -> Mapping[str, Any]:
-        """The primary cell: ordering and k."""
+        """The ordering and k of the primary comparison."""
         cell: Mapping[str, Any] = self.params["cell"]
         return cell
 
     def primary(self, name: str) -> pl.DataFrame:
-        """Return a table's rows in the primary cell."""
+        """Return the rows of table ``name`` for the primary comparison's ordering and k."""
         return self[name].filter(**self.cell)
 
     @property
     def decided(self) -> pl.DataFrame:
-        """The rows of the table of win rates that have a verdict."""
+        """The win rates that have a verdict: against the opponent, at the primary comparison's ordering and k."""
         return self.primary("battle_wins").filter(against=self.battle["opponent"])

@@ -1,4 +1,4 @@
-"""Build a battle's tables for one dataset and generator."""
+"""Compute a battle's tables for a dataset and generator."""
 
 from collections.abc import Mapping
 
@@ -29,18 +29,18 @@ def analyse_battles(
     utility: Mapping[str, pl.DataFrame],
     names: Mapping[str, str],
 ) -> dict[str, pl.DataFrame]:
-    """Build all tables of a battle for one dataset and generator.
+    """Compute all tables of a battle for a dataset and generator.
 
     Args:
         fight: The battle.
-        measures: Columns retriever, qid, k, value (of the measure).
-        contexts: retriever, ordering, k, qid, docnos.
+        measures: The measure's values: retriever, qid, k, value.
+        The retrievers' contexts: retriever, ordering, k, qid, docnos.
         measure: The measure's name.
-        utility: P, keyed by scorer, as in ``wins.follow_rows``.
-        names: dataset, battle and generator.
+        utility: P, keyed by scorer: retriever, ordering, k, references, qid, p.
+        Columns to add to every row: dataset, battle and generator.
 
     Returns:
-        The tables, keyed by name.
+        The battle's tables, keyed by name.
     """
     rows = {
         "battle_wins": (WINS, wins.win_rows(fight)),

@@ -1,6 +1,6 @@
-"""Read votes by people or another program from files, and match the votes with a battle's pairs of answers.
+"""Read votes by people or another program from files, and match the votes with pairs of answers in a battle.
 
-Formats: CSV, TSV, Parquet and JSON, with one record per vote.
+The files can be CSV, TSV, Parquet or JSON, and have one record per vote.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,10 +57,10 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
         path: The file.
 
     Returns:
-        Columns ROWS, one row per record; the vote is null if the record has none.
+        A row per record, with columns ROWS; the vote is null if the record doesn't contain one.
 
     Raises:
-        InputError: A record is malformed, or there are no records.
+        InputError: A record is malformed, or the file has no records.
     """
     rows, people = [], dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -101,22 +101,21 @@ def read_vote_file(
     path: Path, grid: Mapping[str, Sequence[object]], pairs: Sequence[tuple[str, str]],
     answers: pl.DataFrame, generator: str,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:  # fmt: skip
-    """Read votes on the pairs compared in a battle, averaged over assessors.
+    """Read the votes on a battle's pairs of answers, and average the votes over assessors.
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, ks and seeds. If a record lacks these keys, it belongs to the only
-            generator, the only k, the descending ordering (or else the first) and the first seed.
-        pairs: The pairs of systems whose answers are compared.
+        grid: The grid's generators, orderings, values of k and seeds, used for records without these keys.
+        pairs: The pairs of systems that the battle compares.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
-        generator: The generator whose answers are voted on.
+        generator: The generator that wrote the answers.
 
     Returns:
-        Columns VOTES, and the number of votes ignored for each reason (what, count).
+        The votes (columns VOTES), and a count of ignored votes for each reason (columns what and count).
 
     Raises:
-        InputError: A record is malformed or lacks a key for which the grid has several values, an assessor voted twice
-            on a pair in the same order, or no vote concerns answers of the study."""
+        InputError: A record is malformed, ambiguous or a duplicate, or no vote concerns an answer in the study.
+    """
     placed = _filled(read_vote_rows(path), grid).filter(generator=generator)
     empty = placed["vote"].null_count()
     voted = placed.drop_nulls("vote")

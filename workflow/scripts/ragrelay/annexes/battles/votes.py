@@ -1,4 +1,4 @@
-"""Build a judge's prompts about pairs of answers, and read the judge's votes."""
+"""Build a judge's prompts about pairs of answers, and convert the judge's replies to votes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -52,17 +52,17 @@ def asked_pairs(
     best: int,
     template: JudgeTemplate,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Build two prompts about each pair of answers, one for each order.
+    """Build two prompts for each pair of answers, each showing the two answers in a different order.
 
     Args:
-        pairs: KEY, answer, other (the opponent's answer).
-        queries: Query texts, keyed by qid.
-        references: References, keyed by qid; None for a judge that sees none. Queries without a reference are left out.
-        best: The number of references that the judge sees.
+        pairs: Columns KEY, answer (the retriever's) and other (the opponent's).
+        queries: The texts of the queries, keyed by qid.
+        references: The references, keyed by qid (other queries are left out); None if the judge sees none.
+        best: Maximum number of references that the judge sees.
         template: The judge's template.
 
     Returns:
-        Columns ASKED_COLUMNS with two rows per pair, and the distinct prompts (columns QUESTIONS).
+        Two rows per pair, with columns ASKED_COLUMNS, and the distinct prompts, with columns QUESTIONS.
     """
     rows, prompts = list[tuple[Any, ...]](), dict[str, tuple[str, str]]()
     for *key, answer, other in pairs.select(*KEY, "answer", "other").sort(KEY).iter_rows():
@@ -103,10 +103,10 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         asked: ASKED_COLUMNS.
-        shares: Columns prompt_id and shares: each word's share of the total probability of WORDS.
+        shares: Columns prompt_id and shares (each word's share of the total probability of WORDS).
 
     Returns:
-        Columns VOTES. The vote is the most probable word; a pair without probabilities has no vote."""
+        Columns VOTES. Each vote is the most probable word; null if there are no probabilities."""
     vote = pl.col("shares").list.arg_max().cast(pl.Int64)
     scores = [
         pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))
@@ -126,13 +126,13 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of answers for which both texts are known, then the other pairs.
+    """Yield the pairs of answers in two tables: first the pairs in which both texts are certain, then all others.
 
     Args:
-        frame: The retriever's answers: qid, ordering, k, seed, answer, certain.
+        frame: The retriever's answers: columns qid, ordering, k, seed, answer and certain.
         other: The opponent's answers.
         retriever: The retriever.
-        against: The opponent's name; a zero-shot answer is paired with every cell's answer that has the same seed.
+        against: The opponent's name. A zero-shot answer is paired with the answers for every ordering and k.
 
     Yields:
         KEY, answer, other.

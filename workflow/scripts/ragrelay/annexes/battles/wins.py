@@ -1,4 +1,4 @@
-"""Estimate how often a retriever's answers win against its opponent's, and the judge's order bias."""
+"""Estimate how often a retriever's answers beat an opponent's answers, and how much a judge favours a position."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,14 +99,14 @@ JUDGE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Fight:
-    """A battle's votes, with the data needed to estimate win rates, relay and agreement from them.
+    """A battle's votes, and the data needed to estimate win rates, relay and agreement with P.
 
     Args:
         votes: VOTES, keyed by judge.
-        pairs: The pairs of systems that are compared, each a retriever and its opponent.
-        opponent: The opponent; only pairs with it have verdicts.
-        primary: The ordering and k of the primary comparison; only this cell has verdicts.
-        clusters: Cluster numbers, keyed by qid; None for independent queries."""
+        pairs: The pairs of systems to compare, each a retriever and an opponent.
+        opponent: The battle's opponent; only pairs that include the opponent have verdicts.
+        primary: The ordering and k of the primary comparison; results for other cells have no verdicts.
+        clusters: Cluster numbers, keyed by qid; None if queries are independent."""
 
     votes: Mapping[str, pl.DataFrame]
     pairs: Sequence[tuple[str, str]]
@@ -116,7 +116,7 @@ class Fight:
 
     @property
     def cells(self) -> list[tuple[str, int]]:
-        """The cells with votes, the primary one first."""
+        """The cells that have votes, starting with the primary comparison's cell."""
         named = pl.concat(table.select(IN_CELL) for table in self.votes.values()).unique().sort(IN_CELL).rows()
         return sorted(named, key=lambda cell: cell != self.primary)
 
@@ -126,11 +126,11 @@ class Fight:
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
     def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
-        """Average the judges' scores for a pair, for each query that all these judges have voted on.
+        """Average the judges' scores for a pair of systems, over the queries on which all these judges voted.
 
         Args:
             cell: Ordering and k.
-            pair: The retriever and its opponent.
+            pair: The retriever and the opponent.
             judges: The judges.
 
         Returns:
@@ -151,7 +151,7 @@ class Fight:
 
 @dataclass(frozen=True)
 class PairScores:
-    """The score of each query for one pair of systems, with the underlying votes."""
+    """The queries' scores for a pair of systems, with the votes behind these scores."""
 
     votes: pl.DataFrame
     qids: pl.Series
@@ -162,18 +162,18 @@ class PairScores:
 
     @property
     def cluster(self) -> npt.NDArray[np.intp] | None:
-        """Each query's cluster number (n,), from 0; None for independent queries."""
+        """Each query's cluster number, an array (n,) counted from 0; None if queries are independent."""
         numbers = of_queries(self.qids, self.clusters)
         return None if numbers is None else np.unique(numbers, return_inverse=True)[1].astype(np.intp)
 
     def rate(self, level: float) -> dict[str, Any]:
-        """Estimate the win rate, with a verdict.
+        """Estimate the win rate and conclude whether the retriever wins.
 
         Args:
             level: The interval's level.
 
         Returns:
-            n, n_decided, win_rate, low, high, level, verdict, reason.
+            A dictionary with n, n_decided, win_rate, low, high, level, verdict and reason.
         """
         y = np.where(np.abs(self.y) > CONSTANT, self.y, 0.0)
         row: dict[str, Any] = {"n": len(y), "n_decided": int(np.count_nonzero(y)), "level": level}
@@ -195,10 +195,10 @@ class PairScores:
         return row | {"verdict": WINS if row["low"] > 0.5 else LOSES if row["high"] < 0.5 else UNDECIDED}
 
     def bias(self) -> dict[str, Any]:
-        """Estimate the order bias from pairs that were judged in both orders.
+        """Estimate the order bias from the pairs that were judged in both orders.
 
         Returns:
-            contradicting, order_bias, bias_low, bias_high; empty without such pairs.
+            A dictionary with contradicting, order_bias, bias_low and bias_high; empty if there are no such pairs.
         """
         asked = self.votes.filter(pl.col("asked") == 1).drop_nulls(["score_first", "score_second"])
         if asked.is_empty():
@@ -216,7 +216,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return the reason if too many pairs were judged in the same order for a verdict; otherwise None."""
+        """Return why there can't be a verdict if too many pairs were judged in the same order only; otherwise None."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()
@@ -240,9 +240,9 @@ def _query_score(table: pl.DataFrame) -> pl.Expr:
 
 
 def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of WIN_COLUMNS for every cell and pair.
+    """Yield a row with columns WIN_COLUMNS for every cell and pair of systems.
 
-    A panel has a verdict only if its mean without any one judge has the same verdict.
+    A panel reaches a verdict only if the verdict stays the same whichever judge is left out.
 
     Args:
         fight: The battle.
@@ -266,7 +266,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the panel's win rate without each judge, keyed by that judge; empty if there is only one judge."""
+    """Return the panel's win rate without each judge, keyed by the judge left out; empty if there is only one judge."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
@@ -274,13 +274,13 @@ def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tu
 
 
 def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield rows of JUDGE_COLUMNS in the primary cell; none if there is only one judge.
+    """Compare a panel's judges: rows with columns JUDGE_COLUMNS for the primary cell, if there are at least two judges.
 
     Args:
         fight: The battle.
 
     Yields:
-        The panel's win rate without each judge, then κ for each pair of judges.
+        For each pair of systems: the panel's win rate without each judge, then Cohen's κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):
@@ -317,18 +317,18 @@ def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
 def relay_rows(
     fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str
 ) -> Iterator[dict[str, object]]:
-    """Yield the slope of the win rate on the difference in the measure, over all pairs, as rows of RELAY_COLUMNS.
+    """Yield, for each cell, the slope of the win rate on the difference in a retrieval measure: columns RELAY_COLUMNS.
 
-    A pair's products are computed as for relay, with the battle's score instead of the difference in P.
+    The slope is computed as in relay, with the win rate in place of the difference in P.
 
     Args:
-        fight: The battle; pairs with zero-shot answers, which have no measure, are left out.
-        measures: retriever, qid, k, value of the measure.
-        contexts: retriever, ordering, k, qid, docnos.
+        fight: The battle; pairs with zero-shot answers are left out, because a retrieval measure needs a ranking.
+        The measure's values: retriever, qid, k, value.
+        The retrievers' contexts: retriever, ordering, k, qid, docnos.
         measure: The measure's name.
 
     Yields:
-        Two rows per cell: the slope as measured, and adjusted for the query's mean measure.
+        Two rows per cell: the unadjusted slope, and the slope adjusted for the query's mean measure over all systems.
     """
     ranked = set(measures["retriever"])
     pairs = [pair for pair in fight.pairs if {*pair} <= ranked]
@@ -358,15 +358,15 @@ def relay_rows(
 def pair_sums(
     context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
 ) -> relay.Sums:
-    """Return relay's sums for a pair, computed with the battle's score instead of the difference in P.
+    """Return the sums that relay needs for a pair of systems, with the battle's scores in place of P.
 
     Args:
-        context: An array (2, n) in which equal numbers mean the same list of docnos.
-        x: The retrieval measure of both systems, (2, n).
-        y: (n,) the scores minus .5; NaN where missing.
-        mean_x: The mean measure over the battle's retrievers, (n,).
-        adjusted: Whether to replace the measure and the scores with residuals of a regression on ``mean_x``.
-        cluster: (n,) each query's cluster number; None for independent queries.
+        context: An array (2, n) with a number for each list of passages; equal numbers mean equal lists.
+        x: The retrieval measure for both systems, an array (2, n).
+        y: The battle's scores minus .5, an array (n,); NaN if there is no score.
+        mean_x: The mean of the measure over all compared systems, an array (n,).
+        adjusted: Whether to replace measure and scores with the residuals of regressions on ``mean_x``.
+        cluster: Each query's cluster number, an array (n,); None if queries are independent.
 
     Returns:
         The sums.
@@ -383,15 +383,15 @@ def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
 
 
 def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Yield rows of FOLLOW_COLUMNS on how well the battle agrees with P over queries.
+    """Compare the battle's scores with a scorer's P: rows with columns FOLLOW_COLUMNS.
 
     Args:
         fight: The battle.
         scorer: The scorer's name.
-        utility: The scorer's P: retriever, ordering, k, references, qid, p; zero-shot answers have k 0.
+        utility: The scorer's P: columns retriever, ordering, k, references, qid and p; k is 0 for zero-shot answers.
 
     Yields:
-        A row per cell, pair and reference set.
+        A row for each cell, pair of systems and reference set.
     """
     for cell, pair in itertools.product(fight.cells, fight.pairs):
         scored = fight.of(cell, pair, [*fight.votes])
@@ -412,17 +412,17 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 
 
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
-    """Compare a battle's scores with differences in P over queries.
+    """Correlate the battle's scores with the differences in P, over queries, and compare the signs.
 
     Equal signs alone don't show agreement: if battle and P prefer the same system on average, most signs are equal.
 
     Args:
-        y: (n,) the scores minus .5.
-        d: The differences in P, (n,).
-        numbers: (n,) each query's cluster number; None for independent queries.
+        y: The battle's scores minus .5, an array (n,).
+        d: The differences in P, an array (n,).
+        numbers: Each query's cluster number, an array (n,); None if queries are independent.
 
     Returns:
-        n, rho, low, high, same_sign, by_chance, reason.
+        A dictionary with n, rho, low, high, same_sign, by_chance and reason.
     """
     n = len(y)
     y, d = (np.where(np.abs(column) > CONSTANT, column, 0.0) for column in (y, d))

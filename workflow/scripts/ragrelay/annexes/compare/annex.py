@@ -9,7 +9,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Compare(Annex):
-    """Compare finished studies with a baseline study (target and key `compare`)."""
+    """Compare finished studies with a baseline study (target and config key `compare`)."""
 
     order = 5
     keys = CompareKeys

@@ -1,4 +1,4 @@
-"""Hold the comparison of two studies for one dataset, generator and scorer, as the page shows it."""
+"""The comparison of two studies for a dataset, generator and scorer, as shown on the page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from ragrelay.report.display.palette import Look
 
 @dataclass(frozen=True)
 class Compared:
-    """The queries and tests of one dataset, generator and scorer in an earlier and a later study."""
+    """Queries and tests for a dataset, generator and scorer, in an earlier and a later study."""
 
     pair: Pair
     references: Sequence[str]
@@ -31,7 +31,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class SideStudy:
-    """One of the compared studies; ``pairs`` and ``retrievers`` map names in the first study to names in this study."""
+    """A compared study. ``pairs`` and ``retrievers`` map names in the first study to names in this study."""
 
     study: Finished
     label: str

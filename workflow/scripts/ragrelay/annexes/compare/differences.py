@@ -1,4 +1,4 @@
-"""List differences between studies (configuration, data, software), and each study's origin."""
+"""List the differences between studies (configuration, data, software), and where each study's results come from."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
 
 @dataclass(frozen=True)
 class Group:
-    """The rows under one heading of a table that has a column for each study."""
+    """Rows that share a heading, in a table with a column for each study."""
 
     heading: str
     rows: Sequence[tuple[str, Sequence[str]]]
 
 
 def differences(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return the studies' differences: configuration, the compared datasets' data, engines and versions."""
+    """Return the differences between studies in configuration, compared datasets, engines and versions."""
     studies = [side.study for side in sides]
     configs = [_entries({**study.config, "study": None}, [other.config for other in studies]) for study in studies]
     order = {name: place for place, name in enumerate(FIRST)}
@@ -50,7 +50,7 @@ def differences(sides: Sequence[SideStudy]) -> list[Group]:
 
 
 def provenance(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return each study's results folder, commit, engines, fingerprints and versions, even where they are equal."""
+    """Return each study's results folder, commit, engines, fingerprints and versions, including equal values."""
     values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
     return [Group("Origin", list(_rows(values)))]
 

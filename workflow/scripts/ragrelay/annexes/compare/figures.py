@@ -1,4 +1,4 @@
-"""Draw a comparison's figures: the mean change by k, and each query's value before and after."""
+"""Draw a comparison's figures: the mean change by k, and each query's values before and after."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ragrelay.report.display.charts import Choice, Spec, Theme
 
 
 def change_by_k(compared: Compared, theme: Theme) -> Spec:
-    """Draw mean differences by k with intervals: a line per retriever, a panel per ordering; the rest is selectable."""
+    """Draw mean differences by k, with intervals, a line per retriever and a panel per ordering."""
     looks, references = compared.looks, list(compared.references)
     tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())
@@ -38,9 +38,9 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
 
 
 def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
-    """Plot each query's value after against its value before, in a panel per retriever with a line for no change.
+    """Plot each query's value in the later study against its value in the earlier study, in a panel per retriever.
 
-    If there are more than ``most`` points, draw an evenly spaced sample of the queries.
+    A line marks equal values. If there are more than ``most`` points, only an evenly spaced sample of queries is drawn.
     """
     looks, references = compared.looks, list(compared.references)
     queries = compared.queries.filter(pl.col("references").is_in(references))

@@ -1,4 +1,4 @@
-"""Register the comparison files that belong to no question and no report table."""
+"""Register the comparison files that belong neither to a question nor to a report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

@@ -1,4 +1,4 @@
-"""State in sentences what changed between two studies, and what limits the comparison."""
+"""Say what changed between two studies, and what limits the comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Say for how many queries P changed in the cell that the page shows first, and whose answers are better."""
+    """Say for how many queries P changed, and whose answers are better, in the cell that the page shows first."""
     heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
@@ -78,13 +78,13 @@ def _changed(compared: "Compared") -> str:
 
 
 def cell_shown_first(compared: "Compared") -> pl.DataFrame:
-    """Return the tests in the cell that the page shows first: largest common k, first ordering and first grade."""
+    """Return the tests for the cell that the page shows first: largest common k, first ordering and first grade."""
     tests = compared.tests
     return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
 
 
 def comparison_sentences(compared: "Compared") -> Findings:
-    """State the findings in the cell that the page shows first, and over all cells."""
+    """Write sentences about the findings in the cell that the page shows first, and over all cells."""
     tests, here = compared.tests, cell_shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)

@@ -1,4 +1,4 @@
-"""Register the tables and figures of a comparison of studies."""
+"""Register the tables and figures for a comparison of studies."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

@@ -1,4 +1,4 @@
-"""Render the page that compares studies with the first one, query by query."""
+"""Render the page that compares studies with the first study, query by query."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ MOST_POINTS = 20_000
 
 
 def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
-    """Render the comparison of ``sides`` (first study, then the others) with the figures and tests of ``pairs``."""
+    """Render the comparison of ``sides`` (the first study, then the others), with figures and tests from ``pairs``."""
     before, *others = sides
     names, several = [side.label for side in others], len(others) > 1
     titles = [f"{part.label}: {part.pair.title}" if several else part.pair.title for part in pairs]

@@ -1,4 +1,4 @@
-"""Test the changes from one study to another in each cell, paired by query."""
+"""Test, in each cell, the changes between two studies, paired by query."""
 
 import numpy as np
 import polars as pl
@@ -72,12 +72,12 @@ COLUMNS = {
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
     """Test the change in each cell and quantity of ``queries`` (from paired_queries): SCHEMA, and adjusted p-values.
 
-    Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
-    ``verdict`` (only for P) come from the same test as for a study's gains (mean_tests); the other p-values come from
-    analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, i.e. quantity x references;
-    orderings with the same prompts at a k count once (analysis.multiplicity). A row without a test has a ``reason``.
-    With ``clusters`` (each query's cluster number), the test uses clusters' sums; the other p-values and d_z, which
-    assume independent queries, are null.
+    Differences are after minus before, over the queries that have both values. ``p_verdict``, ``low``, ``high`` and
+    ``verdict`` (only for P) come from the test that is also used for gains; the other p-values come from
+    analysis.paired_tests. ``p_holm`` and ``p_bh`` are p_verdict, adjusted within each combination of quantity and
+    reference set; orderings that have the same prompts at a k are a single test. A row that has no test has a
+    ``reason``. With ``clusters`` (each query's cluster number), the test uses sums over clusters, and d_z and the other
+    p-values, which assume independent queries, are null.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)

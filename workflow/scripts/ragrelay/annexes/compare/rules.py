@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 class Comparison:
-    """Paths and params for the rule that compares studies; they name no study if the key `compare` isn't set."""
+    """Paths and params for the rule that compares studies. Without the key `compare`, no studies are named."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare
@@ -34,14 +34,14 @@ class Comparison:
             f"{joined[: LONGEST - 20]}-{len(others)}-{value_hash(self.names, digits=8)}")  # fmt: skip
 
     def folder(self, name: str) -> str:
-        """Return a study's results folder; ``name`` is the name of this or another study, or a path with a slash."""
+        """Return the results folder of the study ``name``, which can also be a path that contains a slash."""
         if "/" in name:
             return name.rstrip("/")
         return "<results>" if name == self.own else f"results/{name}"
 
     @property
     def target(self) -> str:
-        """The comparison page, which the target `compare` requests."""
+        """The path of the comparison page, which is what `snakemake compare` builds."""
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:

@@ -1,4 +1,4 @@
-"""Declare the keys for comparing studies."""
+"""Declare the config keys for comparing studies."""
 
 from typing import Annotated, Literal
 
@@ -28,6 +28,6 @@ class CompareSettings(Settings):
 
 
 class CompareKeys(Settings):
-    """The key that sets which studies are compared."""
+    """The config key for the studies to compare."""
 
     compare: CompareSettings | None = None

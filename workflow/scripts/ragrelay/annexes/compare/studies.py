@@ -1,4 +1,4 @@
-"""Open finished studies, and pair the data that two studies have in common."""
+"""Open finished studies, and pair the data that two studies share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ Pairs = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished study: its folder, and its provenance.json with the resolved configuration."""
+    """A finished study: its results folder, and the contents of provenance.json, which include the configuration."""
 
     name: str
     folder: Path
@@ -55,7 +55,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Pair:
-    """A dataset, generator and scorer to compare, each with its name in both studies (before, after)."""
+    """A dataset, generator and scorer to compare; each is a pair of names, in the earlier and in the later study."""
 
     dataset: tuple[str, str]
     generator: tuple[str, str]
@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return the earlier study's names paired with themselves (``at`` 0) or with the later study's (1)."""
+        """Pair the earlier study's names with themselves (``at`` 0) or with the later study's names (1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -90,9 +90,9 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or if a run is in progress there.
+    """Raise InputError if ``folder``, the results folder of study ``name``, has no page or a run in progress.
 
-    The error lists the finished studies.
+    The error names the config key ``key`` and lists the finished studies.
     """
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
@@ -107,9 +107,9 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Return the names to compare in a grid section: those in ``pairs``, equal names, or the only name of each study.
+    """Return the pairs of names to compare in a grid section: from ``pairs``, equal names, or each study's only name.
 
-    Raises InputError for a name in ``pairs`` that is missing from its study, and if no names can be compared.
+    Raises InputError if a study lacks a name in ``pairs``, or if there are no names to compare.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
@@ -133,13 +133,13 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 def without_counterpart(
     before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return both studies' retrievers that are missing from ``retrievers``, each with its side (before or after)."""
+    """Return the retrievers in each study that aren't in ``retrievers``, each with its study (before or after)."""
     sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
     return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
 
 
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
-    """Return the ``pairs`` whose second name exists in the study ``after``; with several studies, some may lack it."""
+    """Return the ``pairs`` whose second name exists in the study ``after``; other studies may have the other names."""
     return {
         section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
         for section, named in pairs.items()
@@ -147,7 +147,7 @@ def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Return every dataset, generator and scorer to compare. Raises InputError if two scorers define P differently."""
+    """Return every dataset, generator and scorer to compare. Raises InputError if P is defined differently."""
     scorers = matched(before, after, "scorers", pairs)
     for first, second in scorers:
         definitions = before.config["scorers"][first], after.config["scorers"][second]
@@ -166,7 +166,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Return the reference sets of both studies, most lenient first. Raises InputError if their labels differ."""
+    """Return the reference sets in both studies, most lenient first. Raises InputError if labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
     labels, labels_after = (
@@ -183,10 +183,10 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair each query's values before and after in every common cell: COLUMNS without SIDES, with retrievers as shown.
+    """Pair each query's values, before and after, in every common cell: COLUMNS without SIDES.
 
-    Quantities are ``p``, ``utility`` and measures that both studies have, such as ``nDCG@k``. A value is null if the
-    query has none in that study.
+    The quantities are ``p``, ``utility``, and the retrieval measures in both studies, such as ``nDCG@k``. A value is
+    null if the query has no value in that study.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")

@@ -1,4 +1,4 @@
-"""Build the comparison page's tables: the queries that changed most, and all tests."""
+"""Build the comparison page's tables: the queries that changed most, and the tests."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:
-    """Show the paired tests of changes: a row per cell and quantity, and at most ``most_rows`` rows."""
+    """Show the paired tests, in a row per cell and quantity, with at most ``most_rows`` rows."""
     return table_of(
         compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
@@ -27,9 +27,9 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show each query whose P changed, with the number of cells with a change and the cell with the largest change.
+    """Show the queries whose P changed, with the number of cells that changed and the cell that changed most.
 
-    P on unseen references is ignored: these references depend on the context, so P may change even for the same answer.
+    P on unseen references is ignored, because it may change with the context even if the answer doesn't change.
     """
     seen = pl.col("references").is_in(list(compared.references))
     known = compared.queries.filter(seen, quantity=DECIDES).drop_nulls("difference")

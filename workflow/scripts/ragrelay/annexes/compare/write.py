@@ -1,4 +1,4 @@
-"""Compare studies with the first one: read them, test the differences, and write the page and its tables."""
+"""Compare studies with the first study: read them, test the differences, and write the page and its tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,11 @@ def compare_studies(
     queries: str | Path,
     template: str | Path = TEMPLATE,
 ) -> None:
-    """Compare each study in the folders ``after`` with the study in ``before``; write a page and two CSV files.
+    """Compare each study in the folders ``after`` with the study in ``before``, and write a page and two CSV files.
 
-    ``pairs`` maps, for each grid section, names in ``before`` to names in ``after``. Equal names can be omitted, and
-    with several studies, some may lack a name. ``tests`` gets a row per cell and quantity, ``queries`` a row per query,
-    cell and quantity. Raises InputError if nothing can be compared, or if a name in ``pairs`` is in no study.
+    ``pairs`` maps names in ``before`` to different names in ``after``, for each section of the grid; each name must
+    exist in at least some of the studies. ``tests`` has a row per cell and quantity; ``queries`` has a row per query,
+    cell and quantity. Raises InputError if there is nothing to compare, or if a name in ``pairs`` is in no study.
     """
     first, *others = map(open_study, (before, *after))
     if several := len(others) > 1:

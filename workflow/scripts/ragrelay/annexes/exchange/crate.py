@@ -1,4 +1,4 @@
-"""Describe a study's results as an RO-Crate (version 1.1): each file, its content and its origin.
+"""Describe a study's results as an RO-Crate (version 1.1), with the content and origin of each file.
 
 Format: https://www.researchobject.org/ro-crate/specification/1.1/
 """
@@ -27,10 +27,10 @@ TERMS = "Texts from the collection and from models are subject to their terms."
 def describe_results(
     results: Results, study: str, paths: Iterable[Path], questions: Iterable[Mapping[str, str]] = ()
 ) -> None:
-    """Write ``ro-crate-metadata.json``, which describes the files ``paths``, to the results folder.
+    """Write ``ro-crate-metadata.json``, which describes the files in ``paths``, to the results folder.
 
-    ``questions``: the tables computed from a model's replies, each with a path pattern, rule and description. Raises
-    InputError for an unfinished study.
+    ``questions``: the tables that are computed from models' replies, each with a path pattern, rule and description.
+    Raises InputError if the study isn't finished.
     """
     declared = [
         *files.result_files(),

@@ -42,12 +42,12 @@ def export_answers(
     about: Mapping[str, str],
     passages: Mapping[str, str | Path] | None = None,
 ) -> None:
-    """Write the answers of every cell (retriever, ordering, k, seed), with the contexts in ``prompts``.
+    """Write the answers in every cell (retriever, ordering, k, seed), with the contexts from ``prompts``.
 
-    ``queries``: qid, query; ``texts``: passages' texts by docno; ``outputs``: paths for `trec_rag` and `pyterrier`, one
-    file per cell; ``whole``: paths for `jsonl` and `parquet`, one file for all cells; ``about``: `team_id` and
-    `run_desc` for TREC RAG's records; ``passages``: context files, keyed by retriever, for retrievers whose texts a
-    processor changed. Missing answers (null) are not exported.
+    ``queries`` has columns qid and query. ``texts``: the passages' texts, keyed by docno. ``outputs``: paths for
+    `trec_rag` and `pyterrier`, with a file per cell. ``whole``: paths for `jsonl` and `parquet`, for all cells
+    together. ``about``: `team_id` and `run_desc` for the TREC RAG records. ``passages``: context files for retrievers
+    whose passages were changed by a processor, keyed by retriever. Missing answers (null) aren't exported.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
     contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
@@ -90,7 +90,7 @@ def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], text_of: Callable[[s
 
 
 def write_json_lines(records: Iterable[Mapping[str, object]], path: str | Path) -> None:
-    """Write ``records`` as JSON lines; the file is replaced only once it is complete."""
+    """Write ``records`` as JSON lines; the file is replaced only after all records have been written."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_lines(records))
 

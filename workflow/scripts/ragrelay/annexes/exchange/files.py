@@ -1,4 +1,4 @@
-"""Register the export files that belong to no question and no report table."""
+"""Register the export files that belong neither to a question nor to a report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

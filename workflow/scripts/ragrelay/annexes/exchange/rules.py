@@ -1,4 +1,4 @@
-"""Provide the rules for exports with outputs and params."""
+"""Provide outputs and params for the export rules."""
 
 import functools
 import itertools
@@ -21,14 +21,14 @@ EXPORTED = {
 
 
 class Exports:
-    """Outputs and params of the rules that export results."""
+    """Outputs and params for the export rules."""
 
     def __init__(self, study: StudyOfRules, reported: Reported) -> None:
         self.study, self.reported = study, reported
 
     @functools.cached_property
     def tables(self) -> list[StudyFile]:
-        """The exported analysis tables (Parquet)."""
+        """The exported tables, as Parquet files."""
         names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
         return [files.exported_table.at(name=name) for name in names]
 
@@ -40,14 +40,14 @@ class Exports:
 
     @property
     def registries(self) -> list[str]:
-        """The modules that register the annexes' files and tables, which the export describes."""
+        """The modules that register the annexes' files and tables, needed to describe the exported files."""
         return [module for annex in annexes() for module in annex.registries]
 
     def patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
-        """Return the path patterns of the answer files that a job exports."""
+        """Return the path patterns of the files that an export job reads and writes."""
         passages = self.study.generation.passages(wildcards.generator)
         return {"prompts": study_files.prompts, "answers": study_files.answers, "passages": passages, **EXPORTED}
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the keys that describe a generator's run in TREC RAG's records, with their values."""
+        """Return the keys and values that describe a generator's run in TREC RAG records."""
         return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}

@@ -12,11 +12,11 @@ from ragrelay.scoring.score_files import run_name
 
 
 def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
-    """Write each score in the tables ``scores`` (by scorer and retriever) as a record with AutoJudge's order of keys.
+    """Write each score in the tables ``scores`` (keyed by scorer and retriever) as an AutoJudge record.
 
-    ``run_id`` comes from score_files.run_name; ``measure`` is the scorer's name and the reference set's, joined by a
-    dot. Zero-shot answers' scores against unseen references are left out, because each answer has one such score per
-    context.
+    ``run_id`` is built with score_files.run_name; ``measure`` is the name of the scorer and of the reference set,
+    joined by a dot. Zero-shot answers' scores against unseen references are left out, because there is a different
+    score for each context.
     """
     write_json_lines(_records(scores, generator), output)
 

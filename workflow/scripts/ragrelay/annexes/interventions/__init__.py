@@ -1,1 +1,1 @@
-"""Deliberately change one passage in contexts, and measure the effect on the answers."""
+"""Change one passage at a time in contexts, and measure the effect on the answers."""

@@ -1,4 +1,4 @@
-"""The annex for interventions, which change single passages in contexts."""
+"""The annex about interventions, which change single passages in contexts."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Interventions(Annex):
-    """Deliberately change single passages in contexts, and measure the effect on the answers (key `interventions`)."""
+    """Change single passages in contexts, and measure the effect on the answers (config key `interventions`)."""
 
     order = 10
     extends: ClassVar = {"Intervention": "ragrelay.annexes.interventions.intervention"}

@@ -30,11 +30,11 @@ def view_changed_answers(
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts``: COLUMNS, sorted by prompt, then seed. Also return counts of missing answers.
+    """Look up the answers to ``prompts``: COLUMNS, sorted by prompt, then seed. Also count missing answers.
 
-    ``prompts`` has prompts.COLUMNS; for ``thinking`` and ``receipts``, see answer_files.view_answers. With
-    ``leaves_out``, prompts longer than the generator's window are only counted, because shortening a context would
-    change it a second time. Raises InputError for any other answer missing from the store.
+    ``prompts`` has columns prompts.COLUMNS. For ``thinking`` and ``receipts``, see answer_files.view_answers. With
+    ``leaves_out``, prompts longer than the generator's window are counted but not answered, because dropping passages
+    would be a second change to the context. Raises InputError if any other answer is missing from the store.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")

@@ -1,4 +1,4 @@
-"""Columns shared by several tables on interventions."""
+"""Columns that several tables about interventions share."""
 
 from ragrelay.annexes.interventions.intervention import OF_ARMS
 from ragrelay.base.vocabulary.columns import QID, integer, text

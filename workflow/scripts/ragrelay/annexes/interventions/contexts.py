@@ -1,4 +1,4 @@
-"""Change contexts: draw the passages to insert, and build the changed contexts of each intervention."""
+"""Draw the passages to insert, and build the changed contexts of each intervention."""
 
 import random
 from collections import Counter
@@ -41,7 +41,7 @@ FEWER, NO_RELEVANT, NO_OTHER = (
 
 
 class Changed(NamedTuple):
-    """The changed contexts (COLUMNS), the inserted passages' texts (TEXT_COLUMNS), and counts of skipped changes."""
+    """The changed contexts (COLUMNS), the texts of inserted passages (TEXT_COLUMNS), and counts of queries left out."""
 
     contexts: pl.DataFrame
     texts: pl.DataFrame
@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 class Drawing:
-    """Passages that an intervention may insert for a query: judged, not empty, and no near copies of the context."""
+    """The passages that may be inserted for a query: judged, not empty, and not near copies of the context."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
@@ -62,11 +62,11 @@ class Drawing:
         lowest: int,
         draws: int,
     ) -> list[Exchange] | str:
-        """Return at most ``draws`` pairs of a relevant and a non-relevant passage, or the reason why there are none.
+        """Draw up to ``draws`` pairs of a relevant and a non-relevant passage, or say why there are none.
 
-        Relevant passages are drawn in a seeded order. Passages missing from all ``deeper`` contexts of the intervention
-        come first, so that every k can use the same pairs. Each is paired with a non-relevant passage of similar
-        length.
+        Relevant passages are drawn in random order, which depends only on the seed and the query. Passages that aren't
+        in ``deeper``, the rest of the largest context, come first, so that every k can use the same pairs. Each
+        relevant passage is paired with a non-relevant passage of similar length.
         """
         below = {passage.docno for passage in deeper}
         order = list(self.judged)  # shuffled as a whole, so that a passage missing at one k doesn't move any other
@@ -109,11 +109,11 @@ def change_contexts(
     near_copy: float | None,
     own_passages: bool = True,
 ) -> Changed:
-    """Change one retriever's contexts; ``definitions`` are the interventions on this retriever, keyed by name.
+    """Change a retriever's contexts. ``definitions``: the interventions on this retriever's contexts, keyed by name.
 
-    ``contexts``: retrieval.contexts.COLUMNS; ``lowest``: the lowest grade that makes a passage relevant. A row's
-    ``value`` is ``measure`` at the changed context's k. Without ``own_passages``, a passage that has its query's id is
-    never inserted.
+    ``contexts`` has columns retrieval.contexts.COLUMNS. ``lowest``: the lowest label of a relevant passage. The column
+    ``value`` contains ``measure`` at k, computed for the changed context. If ``own_passages`` is false, a passage with
+    the same id as the query is never inserted.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
     ranked = _by_query(contexts.sort("rank"))

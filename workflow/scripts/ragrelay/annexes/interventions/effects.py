@@ -1,6 +1,6 @@
-"""Estimate the effect of one relevant passage: its mean over queries, by position, and per unit of the measure.
+"""Estimate the effect of one relevant passage: the mean over queries, by position, and per unit of the measure.
 
-Mean effects are tested like other mean differences (analysis.equivalence); slopes have Fieller's interval, as in relay.
+Mean effects are tested like other mean differences; the intervals of slopes are Fieller's, as in relay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,10 +123,10 @@ def intervention_effects(
     margin: float,
     clusters: Clusters | None,
 ) -> pl.DataFrame:
-    """Return the effect of each intervention: columns EFFECTS, sorted by intervention, retriever, reference set and k.
+    """Estimate the effect of each intervention: columns EFFECTS, sorted by intervention, retriever, references and k.
 
-    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) are keyed by retriever; ``relay`` is the
-    table relay.csv; ``grades`` are the reference sets in order, without the unseen sets.
+    ``scores`` (columns scores.COLUMNS) and ``changed`` (columns contexts.COLUMNS) are keyed by retriever. ``relay``:
+    the table in relay.csv. ``grades``: the names of the reference sets, without the unseen sets.
     """
     sets = [name for grade in grades for name in (grade, grade + UNSEEN)]
     rows: list[dict[str, Any]] = []
@@ -154,7 +154,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the effect of each removed or repeated passage: columns PASSAGES. Arguments: see intervention_effects."""
+    """Compute the effect of each removed or repeated passage: columns PASSAGES. Arguments: see intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)
@@ -177,10 +177,10 @@ def passage_effects(
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
-    """Average ``effects`` (from Intervention.effects) by query: qid, effect, moved and n_changes, sorted by qid.
+    """Average ``effects`` (returned by Intervention.effects) per query: columns qid, effect, moved and n_changes.
 
-    Within a query, all positions and draws have equal weight. If effects belong to relevant or non-relevant passages
-    (column ``side``), both sides are compared at equal positions, in queries that have both.
+    Within a query, all positions and draws have equal weight. If the column ``side`` says whether passages are
+    relevant, relevant and non-relevant passages are compared at equal positions, in queries that have both.
     """
     # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
@@ -313,7 +313,7 @@ def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object
 
 
 def stays(effects: Array, cluster: Indexes | None) -> bool:
-    """Return whether the conclusion on the mean of ``effects`` (n,) would survive one more query (see slope_stands)."""
+    """Return whether one more query would leave the interval of the mean of ``effects`` (n,) nearly unchanged."""
     (low,), (high,) = mean_tests.cautious(effects, cluster).interval()
     (less,), _ = with_one_more(effects, effects.mean() - AGAINST, cluster).interval()
     _, (more,) = with_one_more(effects, effects.mean() + AGAINST, cluster).interval()

@@ -18,14 +18,14 @@ TITLE = "effect on P"
 
 
 def draw_interventions(study: EffectStudy, folder: Path) -> None:
-    """Draw the figures on interventions into ``folder``."""
+    """Draw the figures about interventions in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
-    """Draw effects with intervals by position: a line per k, and a panel per intervention and retriever.
+    """Draw effects and intervals by position, with a line per k and a panel per intervention and retriever.
 
-    A context with a single passage has a single position, which shows its overall effect.
+    With k = 1, there is only one position, which shows the overall effect.
     """
     one = (pl.col("part") == OVERALL) & (pl.col("k") == 1) & pl.col("p_relevant").is_not_null()
     known = (

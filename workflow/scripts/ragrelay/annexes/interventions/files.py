@@ -1,4 +1,4 @@
-"""Register the intervention files that belong to no report table."""
+"""Register the intervention files that don't belong to a report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

@@ -21,7 +21,7 @@ ROW = ["qid", "draw", "place"]
 
 
 class JudgedPassage(NamedTuple):
-    """A query's passage with its label from the judgements; ``label`` is None for an unjudged passage."""
+    """A passage with its label for a query, taken from the judgements; ``label`` is None if the passage is unjudged."""
 
     docno: str
     text: str
@@ -29,20 +29,20 @@ class JudgedPassage(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """A relevant and a non-relevant passage to insert; the context contains neither."""
+    """A relevant and a non-relevant passage to insert, neither of which is in the context."""
 
     relevant: JudgedPassage
     other: JudgedPassage
 
 
 class Given(NamedTuple):
-    """A query's context, which an intervention changes.
+    """A query's context, as input to an intervention.
 
     Args:
         context: The context's k passages, best rank first.
-        order: The passages' ranks, counted from 0, in prompt order.
-        pairs: Passages to insert, one pair per draw.
-        bounds: The lowest label of a relevant passage, and the highest label of a non-relevant one.
+        order: Ranks of the passages in prompt order, counted from 0.
+        pairs: Pairs of passages to insert, one for each draw.
+        bounds: The lowest label of relevant passages, and the highest label of non-relevant passages.
     """
 
     context: Sequence[JudgedPassage]
@@ -51,13 +51,13 @@ class Given(NamedTuple):
     bounds: tuple[int, int]
 
     def arm(self, label: int | None) -> str:
-        """Name the arm that a passage belongs to.
+        """Say whether a passage with ``label`` is relevant, non-relevant or neither.
 
         Args:
-            label: The passage's label, or None if it is unjudged.
+            label: The passage's label; None if the passage is unjudged.
 
         Returns:
-            `RELEVANT`, `OTHER` (non-relevant) or `BETWEEN`, for unjudged passages and labels between the bounds.
+            `RELEVANT`, `OTHER` (non-relevant) or `BETWEEN` (unjudged, or with a label between the bounds).
         """
         lowest, highest = self.bounds
         if label is None:
@@ -66,16 +66,16 @@ class Given(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A changed context, for which an answer is generated.
+    """A changed context; an answer is generated from it.
 
     Args:
-        draw: Number of the inserted pair of passages, counted from 0.
-        place: Position of the change in the prompt, counted from 1; 0 for the unchanged context.
-        arm: Whether the inserted, omitted or repeated passage is relevant, not relevant or neither; or `unchanged`.
+        draw: Number of the pair from which the passage is inserted, counted from 0.
+        place: Position of the changed passage in the prompt, counted from 1; 0 for the unchanged context.
+        arm: Relevance of the inserted, omitted or repeated passage (`relevant`, `other` or `between`), or `unchanged`.
         docno: Id of the inserted, omitted or repeated passage; None for the unchanged context.
-        label: Label of that passage; None if it is unjudged.
-        ranked: The context's passage ids, best rank first.
-        docnos: The same ids in prompt order.
+        label: Label of the passage ``docno``; None if the passage is unjudged.
+        ranked: Ids of the passages in the changed context, best rank first.
+        docnos: Ids of the passages in the changed context, in prompt order.
     """
 
     draw: int
@@ -116,15 +116,14 @@ class Intervention(Kind):
     seed: int = Field(0, ge=0, description="Seed for drawing passages.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check retrievers, k, ordering and ``max_label`` against the study.
+        """Check retrievers, k, ordering and ``max_label`` against the rest of the configuration.
 
         Args:
-            place: The beginning of error messages, which names the config key.
-            study: The study that uses the intervention.
+            place: The start of error messages, which names the config key.
+            study: The study in which the intervention is used.
 
         Raises:
-            InputError: A retriever, k or ordering isn't in the grid, a processor changes a retriever's passages, no k
-                fits the ordering, or ``max_label`` isn't below a dataset's lowest reference grade.
+            InputError: A setting doesn't fit the grid, a retriever's processors or a dataset's reference grades.
         """
         from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
@@ -153,22 +152,22 @@ class Intervention(Kind):
                 )
 
     def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:
-        """List the values of k that the intervention uses.
+        """List the context sizes k that the intervention uses.
 
         Args:
             ks: The grid's k.
             orderings: The grid's orderings.
 
         Returns:
-            Each k that fits the intervention's ordering, in increasing order.
+            The values of k that suit the intervention's ordering, in increasing order.
         """
         return [k for k in sorted(self.k or ks) if fits(self.laid_out(orderings), k)]
 
     def laid_out(self, orderings: Sequence[str]) -> str:
-        """Choose the ordering of passages in the changed prompts.
+        """Return the ordering of the passages in the changed prompts.
 
         Args:
-            orderings: The grid's orderings; the first is the default.
+            orderings: The grid's orderings, the first of which is the default.
 
         Returns:
             The ordering.
@@ -176,37 +175,36 @@ class Intervention(Kind):
         return self.ordering or orderings[0]
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Build all changed versions of a query's context.
+        """Change a query's context in every way that the intervention defines.
 
         Args:
             given: The query's context and the passages to insert.
 
         Returns:
-            The changed contexts, or the reason why there are none, worded to follow `queries `.
+            The changed contexts, or the reason why there are none, as a phrase that follows `queries `.
         """
         raise NotImplementedError
 
     def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
-        """Compute the effect of each change.
+        """Compute the effect of each change on P and on the retrieval measure.
 
         Args:
-            scored: Rows for one k and reference set; columns qid, draw, place, arm, p (P) and value (the retrieval
-                measure).
+            scored: Scores for a single k and reference set: columns qid, draw, place, arm, p and value (the measure).
 
         Returns:
-            Columns qid, draw, place, side, effect, moved. Effects are differences in P, and ``moved`` is the difference
-            in the retrieval measure. ``side`` is the passage's arm; null if an effect compares both arms.
+            Columns qid, draw, place, side, effect (difference in P) and moved (difference in the measure). ``side`` is
+            the passage's arm; null for effects that compare two arms.
         """
         raise NotImplementedError
 
 
 class OfOwnPassages(Intervention):
-    """Base class for interventions that change each passage of a context in turn, and compare by relevance."""
+    """Base class for interventions that change each passage of a context and compare the effects by relevance."""
 
     population = "with a relevant and a non-relevant passage in the top {k}"
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return the unchanged context, then the context with each passage changed."""
+        """Return the unchanged context, followed by the context with each passage changed in turn."""
         arms = {given.arm(passage.label) for passage in given.context}
         if RELEVANT not in arms or OTHER not in arms:
             lacking = "relevant" if RELEVANT not in arms else "judged non-relevant"
@@ -222,11 +220,11 @@ class OfOwnPassages(Intervention):
         return rows
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context with the passage at ``rank`` (from 0) changed, in rank order and in prompt order."""
+        """Change the passage at ``rank`` (counted from 0); return the passage ids in rank order and in prompt order."""
         raise NotImplementedError
 
     def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
-        """Return the effect of changing each passage."""
+        """Return the effect of each changed passage: columns qid, draw, place, side, effect and moved."""
         import polars as pl
 
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
@@ -246,12 +244,12 @@ class OfOwnPassages(Intervention):
 
 
 def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
-    """Return ``passages``, given in rank order, in prompt order."""
+    """Reorder ``passages`` from rank order to prompt order."""
     return tuple(passages[rank] for rank in order)
 
 
 def order_of(k: int, ordering: str, qid: str) -> list[int]:
-    """Return the ranks of a context's passages, counted from 0, in prompt order."""
+    """Return the ranks of the passages in a context of size ``k``, counted from 0 and in prompt order."""
     return list(ordered(list(range(k)), ordering, key=qid))
 
 

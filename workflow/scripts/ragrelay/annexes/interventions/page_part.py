@@ -1,4 +1,4 @@
-"""The part of a study's page that covers interventions."""
+"""The section about interventions on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
-    """Return the effects for each dataset, generator and scorer; ``params`` come from Interventions.page_params."""
+    """Return the effects for each dataset, generator and scorer. ``params`` comes from Interventions.page_params."""
     return EffectStudy.each(files, params)
 
 
 def values(part: Sequence[EffectStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``interventions.html.j2``, and add the charts on interventions to ``page``."""
+    """Return the variables for the template ``interventions.html.j2``, and add the charts to ``page``."""
     return {
         "interventions": page.units("interventions", part, effect_answer, effect_sentences, OUTPUTS, PARTS, most_rows)
     }

@@ -1,4 +1,4 @@
-"""Build the page's table of the effects of interventions."""
+"""Build the page's table about the effects of interventions."""
 
 import polars as pl
 
@@ -12,7 +12,7 @@ PER = 0.1
 
 
 def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
-    """Show a row per intervention, retriever, k and reference set, and rows for single positions."""
+    """Show the effects: a row per intervention, retriever, k and reference set, and rows for single positions."""
     slopes = ("slope", "slope_low", "slope_high", "relay", "relay_low", "relay_high")
     frame = study.effects.with_columns(pl.col(slopes) * PER)
     measure = frame["measure"][0] if frame.height else "measure"

@@ -1,4 +1,4 @@
-"""Build prompts with changed contexts."""
+"""Build the prompts for changed contexts."""
 
 import polars as pl
 
@@ -14,10 +14,10 @@ COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() 
 def build_changed_prompts(
     queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
 ) -> pl.DataFrame:
-    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): COLUMNS, stably sorted by query.
+    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): columns COLUMNS, in query order.
 
-    ``contexts`` has the texts of the retriever's passages, ``texts`` those of the inserted passages (qid, docno, text).
-    A context that also occurs in a cell of the grid gets that cell's prompt_id.
+    ``contexts`` contains the texts of the retriever's passages, and ``texts`` the texts of inserted passages (columns
+    qid, docno and text). If a changed context also occurs in the grid, both prompts have the same prompt_id.
     """
     text_of = {(qid, docno): text for frame in (contexts, texts)
                for qid, docno, text in frame.select("qid", "docno", "text").iter_rows()}  # fmt: skip

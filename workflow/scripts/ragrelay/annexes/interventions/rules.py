@@ -1,4 +1,4 @@
-"""Provide the rules for interventions with data: definitions, and the inputs and params of jobs."""
+"""Provide data for the rules about interventions: definitions, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -27,30 +27,30 @@ class Interventions:
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key for each retriever whose contexts are changed, to fill in path patterns."""
+        """The wildcards for each retriever whose contexts are changed."""
         return [{"retriever": name} for name in self.retrievers]
 
     def of_retriever(self, retriever: str) -> dict[str, dict[str, object]]:
-        """Return the interventions on a retriever's contexts, keyed by name."""
+        """Return the interventions that change a retriever's contexts, keyed by name."""
         return {name: one for name, one in self.definitions.items() if retriever in one["retrievers"]}
 
     def modules_of(self, retriever: str) -> list[str]:
-        """Return the modules that define the kinds of interventions on a retriever's contexts."""
+        """Return the modules of the kinds of interventions that change a retriever's contexts."""
         return sorted({INTERVENTION_KINDS.module(one) for one in self.of_retriever(retriever).values()})
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules that define the kinds of all the study's interventions."""
+        """The modules of all kinds of interventions in the study."""
         return sorted({INTERVENTION_KINDS.module(one) for one in self.definitions.values()})
 
     @functools.cached_property
     def jobs(self) -> list[Key]:
-        """A key for every combination of a dataset and a retriever whose contexts are changed."""
+        """The wildcards for every dataset and every retriever whose contexts are changed."""
         return [{"dataset": dataset, **each} for dataset in self.study.grid.datasets for each in self.each_retriever]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key per dataset, generator with an engine, and scorer without a judge; empty without interventions."""
+        """The wildcards for each dataset, generator with an engine, and scorer that computes scores."""
         study = self.study
         return [
             {"dataset": dataset, "generator": generator, "scorer": scorer}
@@ -61,22 +61,22 @@ class Interventions:
         ]
 
     def leaves_out(self, generator: str) -> bool:
-        """Return whether changed contexts that exceed the generator's window are left out and don't raise an error."""
+        """Return whether prompts that exceed the generator's window are left out; if not, they raise an error."""
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property
     def of_grid(self) -> dict[str, object]:
-        """The keys of the grid that determine the changed contexts, with their values."""
+        """The grid settings that determine the changed contexts: ``ks``, ``orderings`` and ``measure``."""
         grid = self.study.grid
         return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}
 
     def of_retrievers(self, pattern: StudyFile) -> OfJob:
-        """Return a function of wildcards that gives the file of each retriever whose contexts are changed."""
+        """Return an input function that lists a file for each retriever whose contexts are changed."""
         paths = pattern.each(self.each_retriever)
         return lambda wildcards: paths
 
     def passage_effects(self, section: Mapping[str, str]) -> list[StudyFile]:
-        """Return the table of a section's single-passage effects; empty if no intervention computes such effects."""
+        """Return the section's table of single-passage effects, or an empty list if there are no such effects."""
         kinds = [INTERVENTION_KINDS.of(one) for one in self.definitions.values()]
         own = any(not kind.needs_pairs for kind in kinds) and dict(section) in self.sections
         return [made_by("analyse_interventions")["passage_effects"].at(**section)] if own else []
@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return the data on interventions that the rules need for ``study``."""
+    """Return the data for the rules about interventions in ``study``."""
     return Interventions(study)

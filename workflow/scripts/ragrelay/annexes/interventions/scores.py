@@ -1,4 +1,4 @@
-"""Score the answers to changed contexts; scores that are already in the score store are reused."""
+"""Score the answers to prompts with changed contexts; scores in the score store are reused."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,10 +44,10 @@ def score_changed_answers(
     passages: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Score all answers in the file ``answers`` (answers.COLUMNS): columns COLUMNS, sorted by references, then KEY.
+    """Score all answers in ``answers`` (answers.COLUMNS): columns COLUMNS, sorted by references and KEY.
 
-    ``passages``: files with the context passages' texts (qid, docno, text); other arguments are as in
-    retriever_table.score_answers. A query without any reference in a reference set has no rows for this set.
+    ``passages``: files with the texts of the context passages (qid, docno, text). For the other arguments, see
+    retriever_table.score_answers. A query has no rows for a reference set in which it has no references.
     """
     columns = [*KEY, "docnos", "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

@@ -1,4 +1,4 @@
-"""Describe how one relevant passage affects the answers, for which queries, and how that compares with relay."""
+"""Say how one relevant passage affects the answers, for which queries, and how the effect compares with relay."""
 
 from collections.abc import Sequence
 
@@ -60,7 +60,7 @@ undecided, too few queries. Each has a sentence, and a short form for further va
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude how a relevant passage affects answers, from the first intervention and retriever, at every k."""
+    """Say, for every k, how a relevant passage affects the answers in the first intervention and retriever."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:
@@ -84,7 +84,7 @@ def _place(verdict: str) -> int:
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
-    """State each intervention's effect, and on which queries, by retriever and k; then by position; then as a slope."""
+    """Write sentences about effects by retriever and k (and on which queries), effects by position, and slopes."""
     sentences, references = list[str](), study.references or ""
     shown = study.effects.filter(references=references)
     for (name, retriever), rows in shown.partition_by(

@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class InterventionKeys(Settings):
-    """The key that defines interventions on contexts."""
+    """The config key that defines interventions."""
 
     interventions: dict[Name, Annotated[dict[Any, Any], INTERVENTION_KINDS]] | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""Hold the report's data on interventions: the effects for one dataset, generator and scorer."""
+"""The report's data about interventions: the effects for a dataset, generator and scorer."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,13 +11,13 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class EffectStudy(ShownTables):
-    """The effects of a study's interventions in one section of the page."""
+    """The effects of interventions in a section of the page."""
 
     COLUMNS: ClassVar = {"intervention_effects": COLUMNS}
 
     @property
     def asked(self) -> Mapping[str, Mapping[str, Any]]:
-        """Each intervention's kind, retrievers and k, keyed by its name."""
+        """Each intervention's kind, retrievers and k, by name."""
         return self.params or {}
 
     @property
@@ -26,11 +26,11 @@ class EffectStudy(ShownTables):
 
     @property
     def overall(self) -> pl.DataFrame:
-        """Return the rows with mean effects over all positions."""
+        """The rows with mean effects over all positions."""
         return self.effects.filter(part=OVERALL)
 
     @property
     def references(self) -> str | None:
-        """Return the first reference set that isn't unseen, which the page's first sentences use."""
+        """The first reference set without unseen references; the page's first sentences use this set."""
         seen = self.effects.filter(~pl.col("references").str.ends_with(UNSEEN))["references"]
         return seen[0] if len(seen) else None

@@ -11,7 +11,7 @@ PLACE = "config key 'compare_measures"
 
 
 class MeasureComparison(Annex):
-    """Compare retrieval measures by how closely they track answer quality (key `compare_measures`)."""
+    """Compare retrieval measures by how closely they track answer quality (config key `compare_measures`)."""
 
     order = 10
     keys = ComparisonKeys

@@ -68,7 +68,7 @@ FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
 
 
 class Losses(NamedTuple):
-    """The losses of several measures over the same U queries (or clusters) whose contexts differ."""
+    """The losses of several measures, over the same U queries (or clusters) whose contexts differ."""
 
     n: int
     """The number of queries whose contexts differ."""
@@ -90,22 +90,22 @@ def compare_measures(
     declared: str | None = None,
     parts: Mapping[str, pl.DataFrame] | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare all measures on the same answers, in each cell.
+    """Compare all measures in each cell, on the same answers.
 
-    A measure's loss on a query is the sum over pairs of rankings of (p - b x)^2, with x and p as in relay's unadjusted
-    slope, and b the slope from all other queries. r2 = 1 - sum of losses / sum of p^2. Two measures are compared by the
-    difference between their losses on each query, tested with mean_tests (1.75 times the skewness). The difference in
-    r2 is a ratio to the sum of p^2, with Fieller's interval (1954). Only queries that have all measures are used.
+    A measure's loss on a query is the sum of (p - b x)^2 over pairs of rankings, where x and p are as in relay and b is
+    the slope estimated from all other queries. r2 is 1 - (sum of losses) / (sum of p^2). Two measures are compared by
+    testing the mean difference between their losses on each query (mean_tests, with 1.75 times the skewness). The
+    difference in r2 has Fieller's interval for ratios (1954). Only queries with values for all measures are used.
 
     Args:
-        cells: Names (references, measure, ordering) with their cells by k, as relay.cells_of returns them.
-        relayed: The table relay.csv; only a measure whose relay is known there can be ahead of another.
-        declared: The measure chosen before the study; if given, only it is compared with every other measure.
-        parts: A panel's comparisons without each judge, keyed by the omitted judge (see panel_verdicts.bounded).
+        cells: Names (references, measure, ordering) and relay's cells by k, as returned by relay.cells_of.
+        relayed: The table relay.csv. A measure can only be called better than another if its relay is known there.
+        declared: The measure chosen in advance, to compare with all others; if None, all pairs are compared.
+        parts: For a panel: the table of pairs without each judge, keyed by the judge left out.
 
     Returns:
-        Tables with the columns FIT and PAIRS. The level of PAIRS is 1 - 5% / comparisons in the cell. A measure tracks
-        answer quality most closely if it is ahead of every other one at 95%, since all comparisons must hold.
+        Two tables, with columns FIT and PAIRS. The confidence level in PAIRS is 1 - 5%/m for m comparisons in the cell.
+        A measure tracks answer quality most closely if it is better than every other measure at 95%.
     """
     groups: dict[tuple[object, int, object], dict[str, relay.Cell]] = {}
     for names, of_k in cells:
@@ -127,7 +127,7 @@ def compare_measures(
 
 
 def losses_of(cells: Mapping[str, relay.Cell]) -> Losses:
-    """Compute the losses of each measure in one cell, over the queries that have every measure."""
+    """Compute each measure's losses in a cell, over the queries that have values for every measure."""
     known = np.all([np.isfinite(cell.x) for cell in cells.values()], axis=0)
     of_measure, products, tied = {}, {}, {}
     for measure, cell in cells.items():
@@ -221,14 +221,14 @@ def _fits(
 
 
 def correlation(products: Array, level: float) -> dict[str, object]:
-    """Return r and its interval at ``level``, from a jackknife of Fisher's z over queries or clusters with Student's t.
+    """Return r with an interval at ``level``, from a jackknife of Fisher's z over queries or clusters with Student's t.
 
     Args:
-        products: The sums of xx, xp and pp of each query or cluster, shape (3, units).
-        level: The interval's level, 0 to 1.
+        products: The sums of xx, xp and pp for each query or cluster, an array (3, units).
+        level: The confidence level, from 0 to 1.
 
     Returns:
-        r, low and high, or those of them that can be computed.
+        A dictionary with r, low and high; values that can't be computed are left out.
     """
     total, n = products.sum(axis=1), products.shape[1]
     left = np.column_stack([total, total[:, None] - products])
@@ -260,5 +260,5 @@ def _standing(measure: str, answer: str, pairs: pl.DataFrame, declared: str | No
 
 
 def names_of(rows: Iterable[Mapping[str, object]], *verdicts: str) -> Sequence[str]:
-    """Return the measures whose verdict is one of ``verdicts``."""
+    """Return the names of the measures in ``rows`` whose verdict is in ``verdicts``."""
     return [str(row["measure"]) for row in rows if row["verdict"] in verdicts]

@@ -19,12 +19,12 @@ ROW, BAR = 24, 0.03
 
 
 def draw_measures(study: MeasuresShown, folder: Path) -> None:
-    """Draw the figures of the comparison of measures into ``folder``."""
+    """Draw the figure that compares measures in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def fit_of_measures(study: MeasuresShown, theme: Theme) -> Spec:
-    """Draw each measure's r with its interval, and bars that join measures with no known difference between them."""
+    """Draw each measure's r and interval, and bars that join measures without a known difference."""
     known = study.fits.drop_nulls("r").with_columns(panel=pl.lit(""))
     shown = known.select("panel", "measure", "r", "r2", "low", "high", "relay", "verdict", "n", "share_tied")
     order = shown["measure"].to_list()

@@ -1,4 +1,4 @@
-"""Register the tables and the figure of the comparison of measures, of each dataset, generator and scorer."""
+"""Register the tables and the figure that compare measures, for each dataset, generator and scorer."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

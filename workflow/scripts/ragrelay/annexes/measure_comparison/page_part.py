@@ -1,4 +1,4 @@
-"""The part of a study's page that compares retrieval measures."""
+"""The section about retrieval measures on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[MeasuresShown]:
-    """Return the compared measures in each section; ``params`` come from MeasureComparison.page_params."""
+    """Return the comparison of measures for each section. ``params`` comes from MeasureComparison.page_params."""
     return MeasuresShown.each(files, params)
 
 
 def values(part: Sequence[MeasuresShown], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``measures.html.j2``, and add the charts of compared measures to ``page``."""
+    """Return the variables for the template ``measures.html.j2``, and add the charts about measures to ``page``."""
     units = page.units("measures", part, measures_answer, measure_sentences, OUTPUTS, PARTS, most_rows)
     return {"measures": units, "measures_heading": heading([unit["answer"] for unit in units])}

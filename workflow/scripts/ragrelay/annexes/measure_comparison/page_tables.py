@@ -1,4 +1,4 @@
-"""Build the page's tables on the comparison of measures."""
+"""Build the page's tables that compare retrieval measures."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Provide the rules that compare measures with data."""
+"""Provide data for the rules that compare measures."""
 
 import functools
 
@@ -21,17 +21,17 @@ class MeasureComparison:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key for each dataset, generator and scorer; empty without the config key ``compare_measures``."""
+        """The wildcards for each dataset, generator and scorer; empty without the config key ``compare_measures``."""
         sections = self.study.sections if self.settings else []
         return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
 
     def parts(self, scorer: str) -> list[StudyFile]:
-        """Return the tables of measure pairs for a panel without each of its judges; none for other scorers."""
+        """Return a panel's tables of measure pairs, with each judge left out in turn; empty for other scorers."""
         return [RESULT_TABLES[1].file.at(scorer=part) for part in self.study.scoring.parts.get(scorer, ())]
 
     @functools.cached_property
     def shown(self) -> dict[str, object] | None:
-        """Values for the page: the declared measure, sections' primary cells, nugget scorers and subtopic measures."""
+        """Values for the page: the measure chosen in advance, primary cells, nugget scorers and subtopic measures."""
         if not self.settings:
             return None
         cells = {}
@@ -47,5 +47,5 @@ class MeasureComparison:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> MeasureComparison:
-    """Return the data on compared measures that the rules need for ``study``."""
+    """Return the data for the rules that compare measures in ``study``."""
     return MeasureComparison(study)

@@ -1,4 +1,4 @@
-"""State which measure tracks answer quality most closely, or which measures are beaten by no other measure."""
+"""Say which measure tracks answer quality most closely, or which measures aren't beaten by any other measure."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ UNKNOWN = "We do not know which measure tracks answer quality most closely"
 
 
 def measures_answer(study: MeasuresShown) -> Conclusion:
-    """Conclude which measure tracks answer quality most closely, from the comparisons in the primary cell."""
+    """Say which measure tracks answer quality most closely, based on the comparisons in the primary cell."""
     rows: list[Row] = list(study.fits.to_dicts())
     said, numbers = _concluded(study, rows)
     key = ("ordering", "k", "references", "measure")
@@ -32,13 +32,13 @@ def measures_answer(study: MeasuresShown) -> Conclusion:
 
 
 def heading(answers: Sequence[Conclusion]) -> str:
-    """Write the heading above all sections' conclusions, which may differ."""
+    """Return the heading above the conclusions of all sections, which may differ."""
     said = {answer.strong for answer in answers}
     return said.pop() if len(said) == 1 else "The answer differs between datasets, generators or scorers"
 
 
 def measure_sentences(study: MeasuresShown) -> list[str]:
-    """State the primary cell, known differences, measures without known relay, ties, and whether nuggets are shared."""
+    """Write sentences about the primary cell, known differences, unknown relay, ties and shared nuggets."""
     rows: list[Row] = list(study.fits.to_dicts())
     told = (_where(study, rows), *_ahead(study), _without(rows), _tied(rows), _same_nuggets(study))
     return [text for text in told if text]

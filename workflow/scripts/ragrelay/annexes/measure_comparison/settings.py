@@ -1,4 +1,4 @@
-"""Declare the key for the comparison of measures."""
+"""Declare the config key for comparing measures."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ragrelay.base.settings import Settings
 
 
 class ComparisonSettings(Settings):
-    """Which measures are compared with each other."""
+    """Whether all measures are compared with each other, or a measure chosen in advance with all others."""
 
     declared: str | None = Field(
         None,
@@ -17,7 +17,7 @@ class ComparisonSettings(Settings):
 
 
 class ComparisonKeys(Settings):
-    """The key that compares retrieval measures."""
+    """The config key for comparing retrieval measures."""
 
     compare_measures: ComparisonSettings | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""Hold the report's two tables on compared measures for one dataset, generator and scorer."""
+"""The report's two tables that compare measures, for a dataset, generator and scorer."""
 
 import itertools
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class MeasuresShown(ShownTables):
-    """The comparison of measures in one section of the page."""
+    """The comparison of measures in a section of the page."""
 
     COLUMNS: ClassVar = {"measure_fit": FIT_COLUMNS, "measure_pairs": PAIR_COLUMNS}
 
@@ -23,13 +23,13 @@ class MeasuresShown(ShownTables):
 
     @property
     def declared(self) -> str | None:
-        """The measure chosen before the study, which all others are compared with; None if no measure was chosen."""
+        """The measure that was chosen before the study, with which all others are compared, or None."""
         declared: str | None = self.params["declared"]
         return declared
 
     @property
     def fits(self) -> pl.DataFrame:
-        """Each measure's row for the primary cell, largest r first."""
+        """The rows for the primary cell, a row per measure, largest r first."""
         return self["measure_fit"].filter(**self.cell).sort("r", descending=True, nulls_last=True)
 
     @property
@@ -39,7 +39,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def joined(self) -> list[list[str]]:
-        """The longest runs of measures, in order of r, without known differences; empty if a measure is declared."""
+        """The longest runs of measures, sorted by r, without known differences; empty if a measure is declared."""
         names = self.fits["measure"].to_list()
         known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
         apart = {frozenset(pair) for pair in known}

@@ -1,1 +1,1 @@
-"""Read a finished study with ``ragrelay.open``: tables as polars frames, the page's answers and the main figure."""
+"""Read a finished study with ``ragrelay.open``: tables as Polars frames, the page's answers and the main figure."""

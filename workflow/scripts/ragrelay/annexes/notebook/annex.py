@@ -1,4 +1,4 @@
-"""The annex for reading a study from Python."""
+"""The annex for reading a study's results in Python."""
 
 from ragrelay.base.annex import Annex
 

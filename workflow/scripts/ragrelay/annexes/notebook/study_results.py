@@ -1,4 +1,4 @@
-"""Read a finished study: every table by name, the page's answers and its main figure."""
+"""Read a finished study: all tables by name, the page's answers and the main figure."""
 
 import functools
 import itertools
@@ -38,7 +38,7 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``; shown in notebooks as a list."""
+    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``; notebooks show a list."""
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
@@ -51,9 +51,9 @@ class PageAnswers(tuple[Conclusion, ...]):
 
 
 class Results:
-    """The results of a finished study; docs/reference/results.md lists every table's columns.
+    """The results of a finished study. The columns of all tables are listed in docs/reference/results.md.
 
-    A table's first columns, such as dataset, generator and scorer, come from the path of the file.
+    A table's first columns, such as dataset, generator and scorer, come from the file's path.
 
     Args:
         folder: The study's folder, ``results/<study>``.
@@ -67,46 +67,46 @@ class Results:
         return f"<study {self.folder.resolve().name}, {page}, in {self.folder}: {counted(len(self.tables()), 'table')}>"
 
     def utility(self) -> pl.DataFrame:
-        """Read P, P₀ and utility for every query in every cell.
+        """Read P, P₀ and utility of every query in every cell.
 
         Returns:
             The table `per_query`.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         return self.table("per_query")
 
     def gain(self) -> pl.DataFrame:
-        """Read the comparison of P with P₀, paired by query, with a verdict per cell.
+        """Read each cell's paired comparison between P and P₀, with a verdict.
 
         Returns:
             The table `gain`.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         return self.table("gain")
 
     def retrieval(self) -> pl.DataFrame:
-        """Read every query's retrieval measures.
+        """Read the retrieval measures of every query.
 
         Returns:
             The table `retrieval`.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         return self.table("retrieval")
 
     def scores(self) -> pl.DataFrame:
-        """Read every answer's score against every reference set.
+        """Read the scores of every answer, against each reference set.
 
         Returns:
             The table `scores`.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         return self.table("scores")
 
@@ -114,10 +114,10 @@ class Results:
         """Read every answer.
 
         Returns:
-            The table `answers`: one row per query, cell and seed, with the columns that name the cell.
+            The table `answers`, with a row per query, cell and seed, and columns that identify the cell.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         return self.table("answers")
 
@@ -131,7 +131,7 @@ class Results:
             The table, with the columns that ``columns(name)`` describes.
 
         Raises:
-            InputError: The study lacks this table, or a file is damaged.
+            InputError: The study doesn't have this table, or a file is damaged.
         """
         if name not in (held := self.tables()):
             missing = f", which this study lacks (no {TABLES[name].path})" if name in TABLES else ""
@@ -144,7 +144,7 @@ class Results:
         )
 
     def tables(self) -> list[str]:
-        """List the tables that this study has.
+        """List the tables in this study.
 
         Returns:
             The tables' names.
@@ -158,15 +158,15 @@ class Results:
     def answer(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> PageAnswers:
-        """Read the page's answers, word for word, from its first section for these names.
+        """Read the page's answers, word for word, from the first section that matches the given names.
 
         Args:
-            dataset: A dataset's name; None accepts any.
-            generator: A generator's name; None accepts any.
-            scorer: A scorer's name; None accepts any.
+            dataset: The dataset's name; None matches any dataset.
+            generator: The generator's name; None matches any generator.
+            scorer: The scorer's name; None matches any scorer.
 
         Returns:
-            The answers, which notebooks display as a list.
+            The answers; notebooks display them as a list.
 
         Raises:
             InputError: The study isn't finished or has no such section, or a file is missing or damaged.
@@ -176,12 +176,12 @@ class Results:
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> "altair.FacetChart":
-        """Draw the main figure, mean P against k, for the page's first section for these names.
+        """Draw the main figure (mean P against k) for the page's first section that matches the given names.
 
         Args:
-            dataset: A dataset's name; None accepts any.
-            generator: A generator's name; None accepts any.
-            scorer: A scorer's name; None accepts any.
+            dataset: The dataset's name; None matches any dataset.
+            generator: The generator's name; None matches any generator.
+            scorer: The scorer's name; None matches any scorer.
 
         Returns:
             An Altair chart.
@@ -197,7 +197,7 @@ class Results:
 
     @functools.cached_property
     def provenance(self) -> dict[str, Any]:
-        """The contents of ``report/provenance.json``: the configuration, versions, commit, engines and costs.
+        """The contents of ``report/provenance.json``: configuration, versions, commit, engines and costs.
 
         Raises:
             InputError: The study isn't finished.
@@ -206,8 +206,8 @@ class Results:
 
     @functools.cached_property
     def facts(self) -> dict[str, object]:
-        """The contents of ``report/facts.json``: the first screen's sentences, with the rows that their numbers come
-        from.
+        """The contents of ``report/facts.json``: the sentences at the top of the page, and the table rows behind their
+        numbers.
 
         Raises:
             InputError: The study isn't finished.
@@ -221,10 +221,10 @@ class Results:
         return json_object(path, str(self.folder), "a finished study, results/<study>")
 
     def sections(self) -> list[dict[str, str]]:
-        """List the page's sections in order, starting with those for the primary scorer.
+        """List the sections on the page in order, starting with the sections for the primary scorer.
 
         Returns:
-            Each section's dataset, generator and scorer.
+            The dataset, generator and scorer of each section.
 
         Raises:
             InputError: The study isn't finished.
@@ -241,12 +241,12 @@ class Results:
     def section_key(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> dict[str, str]:
-        """Find the page's first section with these names.
+        """Find the page's first section that matches the given names.
 
         Args:
-            dataset: A dataset's name; None accepts any.
-            generator: A generator's name; None accepts any.
-            scorer: A scorer's name; None accepts any.
+            dataset: The dataset's name; None matches any dataset.
+            generator: The generator's name; None matches any generator.
+            scorer: The scorer's name; None matches any scorer.
 
         Returns:
             The section's dataset, generator and scorer.
@@ -262,12 +262,12 @@ class Results:
         return next(key for key in known if all(value in (None, key[name]) for name, value in wanted.items()))
 
     def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
-        """Read the data for the page's first section with these names.
+        """Read the data for the page's first section that matches the given names.
 
         Args:
-            dataset: A dataset's name; None accepts any.
-            generator: A generator's name; None accepts any.
-            scorer: A scorer's name; None accepts any.
+            dataset: The dataset's name; None matches any dataset.
+            generator: The generator's name; None matches any generator.
+            scorer: The scorer's name; None matches any scorer.
 
         Returns:
             The section's tables and settings.
@@ -312,7 +312,7 @@ class Results:
             name: The table's name.
 
         Returns:
-            Each column's type, meaning and unit, keyed by the column's name.
+            The type, meaning and unit of each column, keyed by column name.
         """
         columns: Columns = resolve(TABLES[name].columns)
         return columns
@@ -328,7 +328,7 @@ def open_results(folder: str | Path) -> Results:
         The results.
 
     Raises:
-        InputError: There is no such folder, or it has no table from a study.
+        InputError: The folder doesn't exist or contains no table from a study.
     """
     results = Results(folder)
     if not results.tables():

@@ -1,1 +1,1 @@
-"""Compare human scores of answers with other scorers' scores, and estimate mean human scores from both."""
+"""Compare human scores with other scorers' scores of the same answers, and estimate mean human scores from both."""

@@ -1,4 +1,4 @@
-"""The annex for human scores."""
+"""The annex about human scores."""
 
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
@@ -8,7 +8,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class People(Annex):
-    """Compare scorers with human scores of some answers, and estimate mean human scores of all answers (key `people`,
+    """Compare scorers with human scores of some answers, and estimate mean human scores over all answers (key `people`,
     target `to_score`).
     """
 

@@ -45,7 +45,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield rows of TABLE from human scores (score_files.ROWS); none unless two people scored the same answer."""
+    """Yield rows with columns TABLE about agreement in ``rows`` (score_files.ROWS), if any answer has two assessors."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")
@@ -64,10 +64,10 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 
 
 def krippendorff(values: Array, unit: Numbers) -> float:
-    """Compute Krippendorff's alpha of the scores ``values`` (n,); ``unit`` (n,) is each score's answer number.
+    """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): each score's answer number.
 
-    With squared differences, alpha is 1 minus the variance within answers, weighted by the number of scores, divided by
-    the variance of all scores (Krippendorff 2011). NaN if all scores are equal.
+    With squared differences, alpha is 1 minus the variance within answers (weighted by the number of scores) divided by
+    the variance of all scores (Krippendorff 2011). The result is NaN if all scores are equal.
     """
     counts = np.bincount(unit)
     means = np.bincount(unit, values) / np.maximum(counts, 1)
@@ -85,7 +85,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, object]:
 
 
 def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
-    """Return Krippendorff's alpha with its interval over clusters; ``place`` holds cluster numbers."""
+    """Return Krippendorff's alpha with an interval over clusters. ``place`` (n,): each score's cluster number."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}

@@ -19,14 +19,14 @@ UNNAMED = "nobody named"
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
-    """Read all answers (score_files.ANSWER, answer, words) from files keyed by generator, retriever, ordering and k."""
+    """Read all answers (score_files.ANSWER, answer, words). Files are keyed by generator, retriever, ordering and k."""
     tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
     words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
     return pl.concat(tables).with_columns(words=words.cast(pl.Int64))
 
 
 def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Read each scorer's scores (score_files.ANSWER, value) for its reference set in ``references``."""
+    """Read each scorer's scores for a reference set. ``references``: the reference set's name, keyed by scorer."""
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in references}
     for key, path in files.keyed:
         rows = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).filter(
@@ -41,7 +41,7 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
 
 
 def measures_of(files: KeyedFiles, measure: str) -> estimates.Measures:
-    """Return each query's ``measure``, keyed by retriever and k."""
+    """Return the values of ``measure`` by query, keyed by retriever and k."""
     found: dict[tuple[str, int], dict[str, float]] = {}
     for key, path in files.keyed:
         rows = pl.read_parquet(path).filter(measure=measure).drop_nulls("value")
@@ -59,10 +59,10 @@ def compare_people(
     measures: estimates.Measures,
     clusters: Clusters | None,
 ) -> dict[str, pl.DataFrame]:
-    """Compare scorers with human scores; return the tables, keyed by name, without the column dataset.
+    """Compare scorers with human scores. Returns the tables, keyed by name, without the column dataset.
 
-    ``rows``: score_files.ROWS from the file with human scores; ``answers``, ``scores`` and ``measures`` come from
-    answers_of, scores_of and measures_of; ``people``: the human scores' scorer; ``pairs``: the retrievers to compare.
+    ``rows``: human scores (score_files.ROWS). ``answers``, ``scores`` and ``measures``: results of answers_of,
+    scores_of and measures_of. ``people``: the scorer with the human scores. ``pairs``: pairs of retrievers to compare.
     """
     own, _ = of_answers(mean_scores(rows), answers)
     assessed = (

@@ -1,4 +1,4 @@
-"""Hash the scores that a study reads from files, for the study's provenance."""
+"""Hash scores that come from the user's files, to record where the study's data came from."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -14,9 +14,9 @@ FROM_FILE = file.__name__.rpartition(".")[2]
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash the scores of the grid's scorers of kind `file`, keyed by ``scores <scorer>, <generator>``.
+    """Count and hash the scores of each scorer of kind `file` in the grid, keyed by ``scores <scorer>, <generator>``.
 
-    Raises InputError for a damaged file.
+    Raises InputError if a file is damaged.
     """
     grid, hashes = config["grid"], {}
     from_files = [name for name in grid["scorers"] if config["scorers"][name]["kind"] == FROM_FILE]

@@ -1,4 +1,4 @@
-"""Draw answers for people to score next: at random, with equal numbers per cell, for the same queries in all cells."""
+"""Draw answers for people to score next: at random, the same number per cell, for the same queries in all cells."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,15 +42,15 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers that already have scores, then up to ``most`` answers to score next: COLUMNS.
+    """Return the answers that already have human scores, followed by up to ``most`` answers to score next: COLUMNS.
 
-    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of the scores so far; ``queries``: qid, query.
-    ``of``: the cells to draw from (columns SYSTEM), which end up with equal numbers of scores, including existing ones.
-    Within a cell, the draw prefers answers whose queries have the fewest scores in this cell, then the most in the
-    generator's other cells (so that gains and differences compare pairs), then the fewest overall, then the lowest hash
-    with ``seed``. The hash is random, so all answers in a cell are equally likely to be drawn if existing scores also
-    belong to random answers. Raises InputError if scores in a cell were drawn with different probabilities, which can't
-    be combined with this draw.
+    ``answers`` has columns score_files.ANSWER and answer; ``scored`` contains the scores so far (columns
+    score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that these cells end up
+    with equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then with
+    the most scores in the generator's other cells (so that answers to the same query can be compared), and then with
+    the fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell are equally
+    likely to be drawn if the existing scores also belong to random answers. Raises InputError if a cell's existing
+    scores were drawn with different probabilities.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -108,9 +108,9 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return warnings if ``table`` (COLUMNS) has too few answers to compare the cells ``of`` (SYSTEM).
+    """Return warnings if ``table`` (columns COLUMNS) has too few answers to compare the cells ``of`` (columns SYSTEM).
 
-    ``of_cell``: the number of answers in a cell, which may be too few for a slope.
+    ``of_cell``: the number of answers in each cell. If there are too few to test relay, the warning says so.
     """
     chosen = table.join(of, on=SYSTEM, how="semi")
     sizes = of.join(chosen.group_by(SYSTEM).len(), on=SYSTEM, how="left").fill_null(0).sort("len")
@@ -141,11 +141,11 @@ KNOWN_FROM = 10
 
 
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
-    """Return the number of human scores needed to estimate a difference between two cells to ± ``half_width``.
+    """Return how many human scores would be needed to estimate a difference between two cells to ± ``half_width``.
 
-    A scorer, whose correlation with people is ``r``, has scored all ``answers`` of each cell; each cell gets half of
-    the human scores. The half width is Student's t times PPI++'s error with the best weight; the error's square is
-    about 2 sd² ((1 - r²) / m + r² / N) for m scores of N answers per cell. None if even all answers aren't enough.
+    Each cell gets half of the human scores, and a scorer whose correlation with people is ``r`` scores all ``answers``
+    in each cell. With m human scores of N answers per cell, the squared standard error of PPI++ is about
+    2 sd² ((1 - r²) / m + r² / N). The result is None if scoring all answers wouldn't be enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))
@@ -154,10 +154,10 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 
 
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
-    """Return a line that states how many human scores the WIDTHS require, with and without a scorer's help.
+    """Return a line that says how many human scores each of WIDTHS would require, with and without a scorer's help.
 
-    ``cells`` are each cell's human scores so far, from 0 to 1, (n,); ``answers`` is the number of answers in a cell.
-    The standard deviation is computed within cells, because differences between retrievers are not errors of a mean.
+    ``cells``: the human scores so far, from 0 to 1, as an array (n,) per cell. ``answers``: the number of answers in a
+    cell. The standard deviation is computed within cells, so differences between cells don't inflate it.
     """
     free = sum(map(len, cells)) - len(cells)
     known = free >= KNOWN_FROM

@@ -1,4 +1,4 @@
-"""Estimate mean human scores, gains and differences between retrievers, with the help of each scorer's scores."""
+"""Estimate mean human scores, gains, and differences between retrievers, with the help of each scorer's scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -81,9 +81,9 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measures: Measures) -> pl.DataFrame:
-    """Estimate human scores: each cell's mean and gain, and differences and slopes of ``pairs`` of retrievers.
+    """Estimate each cell's mean human score and gain, and differences and slopes for ``pairs`` of retrievers.
 
-    Columns: scorer and TABLE. With fewer scores than simulations support, a row has a ``reason`` and no interval.
+    Columns: scorer and TABLE. A row with too few scores for a reliable interval has a ``reason`` and no interval.
     """
     rows = [
         {"scorer": name, "people": people, **row}
@@ -133,10 +133,10 @@ def estimate(
     x: Array | None = None,
     assessors: Mapping[str, Array] | None = None,
 ) -> dict[str, Any]:
-    """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict.
+    """Estimate a weighted sum of the cells' means, or of the cells' slopes on ``x`` (queries,): columns of TABLE.
 
-    For ``assessors``, see Laid. If different people scored two compared cells, a difference gets no interval, because
-    some people are more severe than others; slopes do get one, because they aren't affected by severity.
+    A difference gets no interval if its two cells were scored by different people, because some people are more severe
+    than others; slopes aren't affected by severity. For ``assessors``, see Laid.
     """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
@@ -175,7 +175,7 @@ def estimate(
 
 
 def few_of_a_cell(cells: Sequence[Array]) -> str:
-    """Return why one of ``cells`` (each cell's human scores, (n,)) has too few scores; empty if all have enough."""
+    """Return why one of ``cells`` has too few human scores (n,), or an empty string if every cell has enough."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
@@ -183,9 +183,9 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
-    """Return how the people who scored two cells differ; empty if a difference may be due to chance (chi-squared test).
+    """Return how the assessors of two cells differ; empty if the difference may be due to chance (chi-squared test).
 
-    ``parts``: the number of scores in each of the two cells, keyed by assessor.
+    ``parts``: the number of scores that each assessor gave in each of the two cells, keyed by assessor.
     """
     counts = {name: np.array(of_cells) for name, of_cells in parts.items() if sum(of_cells) > 0}
     if len(counts) < 2 or stats.chi2_contingency(list(counts.values()), correction=False).pvalue >= UNLIKE:
@@ -196,9 +196,9 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
-    """Return why there are too few human scores ``values`` (n,) or ``queries`` for an interval; empty if there aren't.
+    """Return why there are too few human scores ``values`` (n,) or ``queries`` for an interval, or an empty string.
 
-    ``what``: what the scores are called, in the plural; ``least``: the number of scores needed.
+    ``what``: a plural noun for the scores. ``least``: the minimum number of scores.
     """
     if len(values) < least:
         return f"fewer than {least} {what}"

@@ -1,4 +1,4 @@
-"""Draw how closely scorers agree with people."""
+"""Draw how well scorers agree with people."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ DRAWN = (RHO, ORDER, ORDER_AP)
 
 
 def draw_people(study: PeopleStudy, folder: Path) -> None:
-    """Draw the figure on human scores into ``folder``."""
+    """Draw the figure about human scores in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def agreement_figure(study: PeopleStudy, theme: Theme) -> Spec:
-    """Draw each scorer's agreement with people, with intervals and a panel per quantity."""
+    """Draw how well each scorer agrees with people, with intervals, in a panel per quantity."""
     frame = study["people_agreement"].filter(pl.col("quantity").is_in(DRAWN)).drop_nulls("value")
     drawn = frame.select("scorer", "value", "low", "high", "n", panel=pl.col("quantity").replace_strict(AGREED))
     panels = [AGREED[name] for name in DRAWN if AGREED[name] in set(drawn["panel"])]

@@ -1,4 +1,4 @@
-"""Measure how closely each scorer agrees with people, over answers and systems, compare scorers, and measure bias."""
+"""Measure, over answers and systems, how well each scorer agrees with people; compare scorers; measure bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
 def paired_answers(
     people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
 ) -> dict[str, pl.DataFrame]:
-    """Pair human scores with each scorer's, keyed by scorer: ANSWER, people, scorer, words, cluster.
+    """Pair human scores with each scorer's scores; returns a table per scorer: ANSWER, people, scorer, words, cluster.
 
     ``people`` and each table in ``scores`` have columns ANSWER and value; ``words`` has columns ANSWER and words.
     """
@@ -84,7 +84,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield each scorer's agreement with people: rows of TABLE and the column scorer."""
+    """Yield how well each scorer agrees with people: rows with columns TABLE and scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
@@ -103,7 +103,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
 
 
 def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield the comparison of each pair of scorers: rows of COMPARISON and the column scorer."""
+    """Compare each pair of scorers: rows with columns COMPARISON and scorer."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
@@ -129,7 +129,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Correlate human scores ``x`` (n,) with a scorer's ``y``; ``quantity`` is R, which gets no interval, or RHO."""
+    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: R (no interval) or RHO."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:
@@ -154,7 +154,7 @@ def _ranks(column: Array) -> Array:
 
 
 def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Test whether rho with ``people`` differs between two scorers, ``one`` and ``other``, on the same answers (n,)."""
+    """Test whether scorers ``one`` and ``other`` differ in their rho with ``people``, over the same answers (n,)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}
@@ -188,7 +188,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Regress a scorer's standardised scores minus people's standardised scores on ``of`` (n,)."""
+    """Regress the difference between a scorer's and people's scores, each standardised, on ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]
@@ -206,6 +206,6 @@ def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp])
 
 
 def order_of(names: Sequence[str], table: pl.DataFrame, quantity: str) -> list[str]:
-    """Return the scorers in ``names`` that have a value of ``quantity`` in ``table``, highest value first."""
+    """Sort the scorers in ``names`` by their ``quantity`` in ``table``, highest first; omit those without a value."""
     values = dict(table.filter(quantity=quantity).drop_nulls("value").select("scorer", "value").iter_rows())
     return sorted((name for name in names if name in values), key=lambda name: -values[name])

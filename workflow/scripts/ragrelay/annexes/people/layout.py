@@ -1,4 +1,4 @@
-"""Arrange the scores of a generator's answers, by people and scorers, in arrays: queries by cells and seeds."""
+"""Arrange the scores of a generator's answers in arrays: a row per query, and a column per cell and seed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ CONTEXT = ["retriever", "ordering", "k"]
 
 @dataclass(frozen=True)
 class Laid:
-    """Scores (queries, columns), with a column per cell and seed; ``people`` is NaN where people gave no score.
+    """Scores as arrays (queries, columns), with a column per cell and seed. ``people``: human scores, NaN if missing.
 
-    ``scorers``: scores keyed by scorer, NaN where missing. ``assessors``: each assessor's share, from 0 to 1, of an
-    answer's human score, keyed by the assessor's name. ``weights``: the inverse of each answer's probability of being
-    drawn for people, 1 where unknown. ``cluster`` (queries,): each query's cluster number.
+    ``scorers``: each scorer's scores, NaN if missing. ``assessors``: each assessor's share, from 0 to 1, in an answer's
+    human score. ``weights``: 1 divided by the probability that the answer was drawn for people to score, or 1 if the
+    probability is unknown. ``cluster`` (queries,): each query's cluster number.
     """
 
     columns: pl.DataFrame
@@ -33,7 +33,7 @@ class Laid:
     qids: tuple[str, ...]
 
     def row(self, factor: float, **context: Any) -> list[float]:
-        """Return a row of factors: ``factor`` in the columns of the cell ``context`` (all seeds), 0 in the others."""
+        """Return a factor for every column: ``factor`` for the cell ``context`` (all seeds), 0 for other cells."""
         return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
                 for each in self.columns.iter_rows(named=True)]  # fmt: skip
 
@@ -45,7 +45,7 @@ def laid_out(
     clusters: Clusters | None,
     by: pl.DataFrame,
 ) -> Laid:
-    """Arrange the scores of ``generator``'s answers.
+    """Arrange the scores of the answers that ``generator`` wrote.
 
     ``people``: score_files.ANSWER, value, probability; ``scores``, keyed by scorer: ANSWER, value; ``by``: ANSWER,
     assessor, part (each assessor's share of the answer's human score).

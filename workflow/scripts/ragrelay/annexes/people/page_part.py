@@ -1,4 +1,4 @@
-"""The part of a study's page that covers human scores."""
+"""The section about human scores on a study's page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,15 +10,15 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[PeopleStudy]:
-    """Return each dataset's human scores, or none; ``params`` come from rules.People.drawn."""
+    """Return the tables for each dataset with human scores. ``params`` comes from rules.People.drawn."""
     return PeopleStudy.each(files, params)
 
 
 def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, object]:
-    """Return the variables of ``people.html.j2``, and add the charts on human scores to ``page``."""
+    """Return the variables for the template ``people.html.j2``, and add the charts about human scores to ``page``."""
     return {"people": page.units("people", part, people_answer, people_sentences, OUTPUTS, PARTS, most_rows)}
 
 
 def warnings(part: Sequence[PeopleStudy]) -> list[str]:
-    """Warn of each dataset in which compared answers were scored by different people."""
+    """Warn about each dataset in which different people scored the answers that are compared."""
     return [warning for study in part for warning in people_warnings(study)]

@@ -1,4 +1,4 @@
-"""Build the page's tables on human scores."""
+"""Build the page's tables about human scores."""
 
 import polars as pl
 
@@ -18,7 +18,7 @@ QUERIES = numeric("queries", "n_queries", count)
 
 
 def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show each estimate with and without the scorer's help, and how much the scorer narrows the interval."""
+    """Show each estimate with and without the scorer's help, and how much the help narrows the interval."""
     frame = study["people_estimates"].with_columns(no_interval=pl.col("low").is_null()).sort(
         "no_interval", maintain_order=True
     )  # fmt: skip
@@ -33,7 +33,7 @@ def estimate_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def agreement_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show how closely scorers agree with people, with a row per scorer and quantity."""
+    """Show how well scorers agree with people, with a row per scorer and quantity."""
     return table_of(
         _worded(study["people_agreement"]), name("scorer"), OF_QUANTITY, name("of"), between("value", "value", 2), P,
         numeric("answers or systems", "n", count), QUERIES, REMARK, most=most_rows,
@@ -41,7 +41,7 @@ def agreement_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
 
 
 def comparison_table(study: PeopleStudy, most_rows: int | None = None) -> Table:
-    """Show which scorers agree better with people, with a row per pair of scorers and quantity."""
+    """Show which scorers agree better with people, with a row per quantity and pair of scorers."""
     return table_of(
         _worded(study["people_comparisons"]), name("scorer"), name("against"), OF_QUANTITY,
         between("difference", "difference", 2), P, numeric("answers or systems", "n", count), QUERIES, REMARK,

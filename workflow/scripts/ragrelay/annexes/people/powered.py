@@ -1,9 +1,9 @@
 """Estimate means, differences and slopes from human scores of some answers and a scorer's scores of all answers.
 
-The method is in analysis/prediction_powered.py, with influences summed over the queries' clusters. Let y be the mean
-human score of the scored answers in a cell, weighted by the inverse of each answer's probability of being drawn, f the
-scorer's mean over the same answers with the same weights, and F the scorer's mean over all answers. The cell's estimate
-is y + w (F - f), and a difference's estimate is the difference between two cells' estimates with a single w.
+The method is described in analysis/prediction_powered.py. Let y be a cell's mean human score, in which each answer is
+weighted by 1 divided by its probability of being drawn; f the scorer's mean over the same answers with the same
+weights; and F the scorer's mean over all the cell's answers. The cell's estimate is y + w (F - f). A difference between
+two cells is estimated as the difference between the cells' estimates, with the same w.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ LABELS_OF_SLOPE = 80
 
 
 class PartlyScored(NamedTuple):
-    """Scores of answers to some queries, all (..., queries, columns), with a column per cell and seed.
+    """Scores of answers, as arrays (..., queries, columns) with a column per cell and seed.
 
-    ``people`` is NaN where people gave no score, ``scorer`` where there is no answer. ``weights`` are the inverse of
-    each answer's probability of being drawn.
+    ``people`` is NaN if there is no human score, and ``scorer`` is NaN if there is no answer. ``weights``: 1 divided by
+    the probability that the answer was drawn for people to score.
     """
 
     people: Array
@@ -39,15 +39,15 @@ class PartlyScored(NamedTuple):
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Mark the answers that have both a human score and the scorer's."""
+        """Which answers have both a human score and a score from the scorer."""
         return np.isfinite(self.people) & np.isfinite(self.scorer)
 
 
 class Influences(NamedTuple):
-    """The estimate from human scores alone, the change if the scorer gets weight 1, and clusters' influences on both.
+    """The estimate from human scores alone, the change if the scorer has weight 1, and clusters' influences on both.
 
-    ``alone`` and ``more`` (...), ``of_people`` and ``of_scorer`` (..., clusters); ``parts`` (..., clusters): the
-    variance that a cluster's human scores contribute if they are independent.
+    ``alone`` and ``more`` have shape (...), the other arrays (..., clusters). ``parts``: the variance due to each
+    cluster's human scores, assuming that scores are independent.
     """
 
     alone: Array
@@ -58,7 +58,7 @@ class Influences(NamedTuple):
 
     @property
     def df(self) -> Array:
-        """The degrees of freedom: the effective number of clusters minus 1."""
+        """Degrees of freedom: the effective number of clusters minus 1."""
         df: Array = self.parts.sum(axis=-1) ** 2 / (self.parts**2).sum(axis=-1) - 1.0
         return df
 
@@ -66,14 +66,13 @@ class Influences(NamedTuple):
 def influences(
     answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
 ) -> Influences:
-    """Compute each cluster's influence on a sum of cells' means, or on a sum of cells' slopes on ``x``.
+    """Compute each cluster's influence on a sum of the cells' means, or on a sum of the cells' slopes on ``x``.
 
     Args:
         answers: The answers' scores.
-        contrast: A row per cell with each column's factor. With factors 1 and -1 for two cells, the sum of slopes is
-            the slope of the difference between the cells.
-        cluster: Each query's cluster number, (queries,).
-        x: The slopes' predictor, (..., queries); it must vary over the queries that people scored in each cell."""
+        contrast: A row per cell, with a factor for each column, such as 1 and -1 in two cells for a difference.
+        cluster: Each query's cluster number, an array (queries,).
+        x: The predictor for slopes, an array (..., queries); must vary over each cell's queries with human scores."""
     known, there = answers.known, np.isfinite(answers.scorer)
     zero = np.zeros((*known.shape[:-2], int(cluster.max()) + 1))
     alone, more, of_people, of_scorer, spread = zero[..., 0], zero[..., 0], zero, zero, zero
@@ -130,7 +129,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Return the estimate from human scores alone, and with the tuned weight if this weight narrows the interval."""
+    """Choose the scorer's weight: the tuned weight if it narrows the interval, otherwise 0 (human scores alone)."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:
@@ -142,7 +141,7 @@ def powered(given: Influences) -> Powered:
 
 
 def means_of(given: Influences, weight: Array) -> Means:
-    """Return the moments of the clusters' pseudo-values for the verdict's test, given the scorer's ``weight`` (...)."""
+    """Return the moments of the clusters' pseudo-values, which the test uses. ``weight`` (...): the scorer's weight."""
     of_clusters, df = given.of_people + weight[..., None] * given.of_scorer, given.df
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)

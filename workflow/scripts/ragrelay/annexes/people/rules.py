@@ -1,4 +1,4 @@
-"""Provide the rules about human scores with data: the scorers to compare, and files."""
+"""Provide data for the rules about human scores: the scorers to compare, and files."""
 
 import functools
 import itertools
@@ -25,23 +25,23 @@ class People:
 
     @functools.cached_property
     def others(self) -> list[str]:
-        """The grid's scorers other than the one with human scores."""
+        """The grid's scorers, except the scorer with the human scores."""
         return [name for name in self.study.grid.scorers if self.scorer and name != self.scorer]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key for each dataset; empty if no scorer is compared with people."""
+        """The wildcards for each dataset; empty if no scorer is compared with people."""
         return [{"dataset": dataset} for dataset in self.study.grid.datasets] if self.others else []
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A key for each cell of each generator."""
+        """The wildcards for each generator's cells."""
         cells = itertools.product(self.study.grid.generators, self.study.all_cells)
         return [{"generator": generator, **cell} for generator, cell in cells]
 
     @functools.cached_property
     def scores(self) -> list[StudyFile]:
-        """The score tables of all scorers other than the one with human scores."""
+        """The score tables of all scorers except the one with the human scores."""
         tables = itertools.product(self.others, self.study.grid.generators, self.study.retrievers_and_zeroshot)
         return files.scores.each(
             {"scorer": scorer, "generator": generator, **retriever} for scorer, generator, retriever in tables
@@ -58,13 +58,13 @@ class People:
 
     @property
     def file(self) -> OfJob:
-        """A function of wildcards that returns the dataset's file of human scores."""
+        """An input function that returns the file with a dataset's human scores."""
         scores = self.given
         return lambda wildcards: scores.file(wildcards.dataset) if scores else []
 
     @property
     def params(self) -> dict[str, object]:
-        """The params of the rule that compares scorers with people."""
+        """The params for the rule that compares scorers with people."""
         study, name = self.study, self.scorer
         if name is None:
             return {}
@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: each retriever with the primary comparison's reference."""
+        """Return the pairs of retrievers to compare: the primary comparison's reference with every other retriever."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Return a line per dataset on how many human scores intervals need; none if no scorer has human scores."""
+        """Return a line per dataset about the number of human scores needed, if a scorer has human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells that people score: zero-shot and the primary comparison's (or all cells without a comparison)."""
+        """The cells to draw from: zero-shot, and the primary comparison's cells (or all cells if there is none)."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -118,7 +118,7 @@ class People:
 
     @property
     def draw(self) -> dict[str, object]:
-        """The params of the rule that draws answers for people to score."""
+        """The params for the rule that draws answers for people to score."""
         study, name, scores = self.study, self.scorer, self.given
         return {
             "patterns": {"answers": files.answers, "queries": files.queries},
@@ -133,7 +133,7 @@ class People:
 
     @functools.cached_property
     def drawn(self) -> dict[str, object] | None:
-        """Scorers and each dataset's primary comparison, for figures and sentences; None if nothing is compared."""
+        """Scorers and each dataset's primary comparison, for figures and sentences, or None if nothing is compared."""
         if not self.sections:
             return None
         primary = {name: self.study.primary(name) for name in self.study.grid.datasets}
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return the data on human scores that the rules need for ``study``."""
+    """Return the data for the rules about human scores in ``study``."""
     return People(study)

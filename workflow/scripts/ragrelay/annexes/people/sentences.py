@@ -1,4 +1,4 @@
-"""Write the sentences on human scores: estimates for all answers, and which scorer agrees best with people."""
+"""Write sentences about human scores: estimates for all answers, and which scorer agrees best with people."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,7 @@ WORTH = 0.95
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
-    """Conclude which scorer correlates best with human scores, and point to the page's sections with intervals."""
+    """Say which scorer correlates best with human scores, and point to the sections that show intervals."""
     return _followed(study)._replace(remark=_elsewhere(study))
 
 
@@ -52,7 +52,7 @@ def _pair(row: Row) -> str:
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
-    """Warn of comparisons whose two sides were scored by different people, so that verdicts also reflect severity."""
+    """Warn about comparisons in which different people scored the two sides, so that verdicts also reflect severity."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [
@@ -92,7 +92,7 @@ def _agreed(study: PeopleStudy, row: Row) -> TableRow:
 
 
 def people_sentences(study: PeopleStudy) -> list[str]:
-    """State the primary comparison's estimates, how much the scorer helps, agreement, comparisons and biases."""
+    """Write sentences about the primary comparison's estimates, the scorer's help, agreement and biases."""
     return [*_counts(study), *_estimates(study), *_agreement(study), *_biases(study), *_assessors(study)]
 
 

@@ -1,4 +1,4 @@
-"""Declare the key for human scores."""
+"""Declare the config key for human scores."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """Human scores of some answers, which the grid's other scorers are compared with."""
+    """Human scores of some answers, to compare with the scores of the grid's other scorers."""
 
     scorer: Name | None = Field(
         None,
@@ -20,6 +20,6 @@ class PeopleSettings(Settings):
 
 
 class PeopleKeys(Settings):
-    """The key for human scores of answers."""
+    """The config key for human scores."""
 
     people: PeopleSettings | None = None

@@ -1,4 +1,4 @@
-"""Hold the report's data on human scores of a dataset's answers."""
+"""The report's data about human scores of a dataset's answers."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PeopleStudy(ShownTables):
-    """Human scores of a dataset's answers; ``params`` come from rules.People.drawn."""
+    """Human scores of a dataset's answers. ``params`` comes from rules.People.drawn."""
 
     COLUMNS: ClassVar = {
         "people_estimates": ESTIMATES,
@@ -21,17 +21,17 @@ class PeopleStudy(ShownTables):
 
     @property
     def people(self) -> str:
-        """The name of the scorer with human scores."""
+        """Name of the scorer with the human scores."""
         return str(self.params["people"])
 
     @property
     def scorers(self) -> tuple[str, ...]:
-        """The grid's scorers other than the one with human scores."""
+        """The grid's scorers, except the scorer with the human scores."""
         return tuple(self.params["scorers"])
 
     @property
     def primary(self) -> Mapping[str, object] | None:
-        """The primary comparison (config.study.Study.primary); None if there is only one retriever."""
+        """The primary comparison, or None if the study has only one retriever."""
         primary: Mapping[str, object] | None = self.params["primary"][self.keys["dataset"]]
         return primary
 
@@ -41,5 +41,5 @@ class PeopleStudy(ShownTables):
 
     @property
     def generators(self) -> list[str]:
-        """Return the generators, in the order of the tables."""
+        """The names of the generators, in the order of the tables."""
         return self["people_estimates"]["generator"].unique(maintain_order=True).to_list()

@@ -1,4 +1,4 @@
-"""Write the files with answers for people to score."""
+"""Write CSV files with answers for people to score."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,11 +23,11 @@ def to_score(
     number: int,
     seed: int,
 ) -> list[str]:
-    """Write each dataset's file (drawing.COLUMNS) in ``outputs``, and return the lines for the terminal.
+    """Write a file for each dataset in ``outputs`` (columns drawing.COLUMNS), and return lines for the terminal.
 
-    ``files``: paths of `queries` and `answers`. ``scored``: for each dataset, the file with the human scores of
-    ``scorer``, or None; ``cells`` (score_files.ScoreCells) places these scores in cells. ``drawn_from``: the cells to
-    draw from.
+    ``files``: the paths of `queries` and `answers`. ``scored``: the file with the human scores of ``scorer``, or None,
+    keyed by dataset. ``cells``: the arguments of score_files.ScoreCells, which assigns scores to cells. ``drawn_from``:
+    the cells from which answers are drawn.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()

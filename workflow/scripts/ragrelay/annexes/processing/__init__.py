@@ -1,1 +1,1 @@
-"""Describe the effects of context processors: tokens saved, texts changed, and differences in the answers."""
+"""Describe the effects of context processors: tokens saved, texts changed, and differences between answers."""

@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Processing(Annex):
-    """Compare answers from processed contexts with answers from the original ones (retrievers of kind `processed`)."""
+    """Compare answers from processed contexts with answers from original contexts (retrievers of kind `processed`)."""
 
     order = 10
     result_tables = RESULT_TABLES

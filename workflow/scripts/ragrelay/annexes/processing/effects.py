@@ -1,4 +1,4 @@
-"""Count what processors changed in contexts, and the prompts' tokens before and after."""
+"""Count what processors changed in contexts, and the prompt tokens before and after processing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -38,11 +38,11 @@ def describe_processing(
     tokens: pl.DataFrame,
     same_again: Mapping[str, bool | None],
 ) -> pl.DataFrame:
-    """Describe the effects of processing: a row per processed retriever and k, columns EFFECTS.
+    """Describe the effects of processing, in a row per processed retriever and k: columns EFFECTS.
 
-    ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text[, shown]); ``bases``:
-    the retriever whose passages are processed, keyed by processed retriever; ``tokens``: retriever, k, qid,
-    prompt_tokens (null if unknown) for one answer per query; a retriever without rows has no tokens.
+    ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text and possibly shown).
+    ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: retriever, k, qid
+    and prompt_tokens (null if unknown), for a single answer per query; retrievers without rows get no token counts.
     """
     rows = [
         {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}

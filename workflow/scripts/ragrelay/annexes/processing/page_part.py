@@ -1,4 +1,4 @@
-"""The part of a study's page that covers processors."""
+"""The section about processors on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return the processing data of each section with a processed retriever; ``params`` come from rules.Processing."""
+    """Return the data of each section that has a processed retriever. ``params`` comes from rules.Processing."""
     return read_processing(files, params)
 
 
@@ -32,7 +32,7 @@ def values(part: Sequence[ProcessingStudy], page: Page, most_rows: int) -> dict[
 
 
 def processing_table(study: ProcessingStudy) -> Table:
-    """Show a row per processed retriever and k: tokens, P and gain before and after, and the paired difference."""
+    """Show, for each processed retriever and k, tokens, P and gain before and after, and the paired difference."""
     columns = (
         Column("retriever", filtered=True, text=lambda row: row["retriever"]),
         Column("based on", filtered=True, text=lambda row: row["of"]),
@@ -66,5 +66,5 @@ def _of(row: Row | None) -> str:
 
 
 def warnings(part: Sequence[ProcessingStudy]) -> list[str]:
-    """Warn about processors whose output isn't deterministic."""
+    """Warn about processors whose output isn't reproducible."""
     return list(dict.fromkeys(warning for study in part for warning in processing_warnings(study)))

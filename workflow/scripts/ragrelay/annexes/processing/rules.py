@@ -1,4 +1,4 @@
-"""Provide the rule that describes the effects of processors with data."""
+"""Provide data for the rule that describes the effects of processors."""
 
 import functools
 
@@ -17,13 +17,13 @@ class Processing:
 
     @functools.cached_property
     def bases(self) -> dict[str, str]:
-        """The grid's processed retrievers, mapped to the retrievers whose passages they process."""
+        """The retriever whose passages are processed, keyed by processed retriever in the grid."""
         kinds = {name: RETRIEVER_KINDS.of(self.study.retriever(name)) for name in self.study.grid.retrievers}
         return {name: kind.stages()[0][1] for name, kind in kinds.items() if kind.processing()}
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key for each dataset and generator; empty if no retriever is processed."""
+        """The wildcards for each dataset and generator; empty if no retriever is processed."""
         return [
             {"dataset": dataset, "generator": generator}
             for dataset in self.study.grid.datasets
@@ -33,17 +33,17 @@ class Processing:
 
     @functools.cached_property
     def processed(self) -> list[Key]:
-        """A key for each processed retriever, to fill in path patterns."""
+        """The wildcards for each processed retriever."""
         return [{"retriever": name} for name in self.bases]
 
     @functools.cached_property
     def before(self) -> list[StudyFile]:
-        """The files with contexts before processing."""
+        """The files that contain contexts before processing."""
         return files.contexts.each({"retriever": base} for base in dict.fromkeys(self.bases.values()))
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A cell per k for the processed retrievers and for those in the grid whose passages they process."""
+        """The cells, for each k, of processed retrievers and of retrievers in the grid whose passages are processed."""
         names = dict.fromkeys([*self.bases.values(), *self.bases])
         first = {context["k"]: context for context in reversed(self.study.contexts)}
         seed = self.study.grid.seeds[0]
@@ -56,7 +56,7 @@ class Processing:
 
     @functools.cached_property
     def params(self) -> dict[str, object] | None:
-        """Plain values for the page: the sections with generated answers, and the grid; None without such sections."""
+        """Values for the page: the sections with generated answers, and the grid; None without such sections."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]
         return {"sections": sections, "grid": self.study.grid.mapping()} if self.sections else None
@@ -64,5 +64,5 @@ class Processing:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Processing:
-    """Return the data on processors that the rules need for ``study``."""
+    """Return the data for the rule about processors in ``study``."""
     return Processing(study)

@@ -1,4 +1,4 @@
-"""State what processors changed, how many tokens they saved, and how the answers changed."""
+"""Say what processors changed, how many tokens they saved, and how the answers changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ HEADING = "Processors", "What did the processor do?"
 
 
 def processing_answer(study: ProcessingStudy) -> Conclusion:
-    """Conclude, at the largest k, what share of prompt tokens each processor saved and how P changed."""
+    """Say, at the largest k, which share of the prompt tokens each processor saved and how P changed."""
     rows = study.rows
     deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
     said = "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest)
@@ -27,13 +27,13 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
-    """State, for every processed retriever and k, what changed, how many tokens were saved, and how answers compare."""
+    """Say, for every processed retriever and k, what changed, how many tokens were saved, and how answers compare."""
     told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
     return [text for text in told if text]
 
 
 def processing_warnings(study: ProcessingStudy) -> list[str]:
-    """Warn about processors that gave different contexts when a sample was processed again."""
+    """Warn about processors that returned different contexts when a sample was processed a second time."""
     names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
     return [
         f"{name}’s processor isn’t deterministic on {study.keys['dataset']}: processing a sample of contexts again "
@@ -43,7 +43,7 @@ def processing_warnings(study: ProcessingStudy) -> list[str]:
 
 
 def saved(row: Mapping[str, Any]) -> float | None:
-    """Return the share of prompt tokens that the processor saved; None if either token count is unknown."""
+    """Return the share of prompt tokens that the processor saved, or None if either token count is unknown."""
     before, after = row["tokens_before"], row["tokens_after"]
     return None if before is None or after is None or not before else 1 - after / before
 

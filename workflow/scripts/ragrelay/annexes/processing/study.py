@@ -1,4 +1,4 @@
-"""Hold what the page shows about processors, for one dataset, generator and scorer."""
+"""The report's data about processors, for a dataset, generator and scorer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMN
 
 @dataclass(frozen=True)
 class ProcessingStudy:
-    """The processors of a section.
+    """The data about processors in a section of the page.
 
-    ``tables`` has the keys of TABLES; ``ordering`` and ``references`` are those shown first.
+    ``tables`` contains the tables in TABLES; ``ordering`` and ``references`` are shown first.
     """
 
     keys: Mapping[str, str]
@@ -35,10 +35,10 @@ class ProcessingStudy:
 
     @property
     def rows(self) -> list[Row]:
-        """Return a row of processing.csv per processed retriever and k, with ``pair``, ``means`` and ``gains``.
+        """The rows of processing.csv (a row per processed retriever and k), with ``pair``, ``means`` and ``gains``.
 
-        ``pair``: the row of systems.csv with the processed retriever first, or None; ``means`` of P and ``gains``
-        (value, low, high, verdict): for the original and for the processed retriever, None if missing.
+        ``pair``: the row of systems.csv that compares both retrievers, or None. ``means`` and ``gains``: P and gain
+        (value, low, high, verdict) with the original and with the processed retriever; None if missing.
         """
         return [row | self._compared(row) for row in self.tables["processing"].to_dicts()]
 
@@ -61,7 +61,7 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read the processing data of each section; ``given`` has sections and grid (processing.rules), or is None."""
+    """Read the data about processors for each section. ``given``: the sections and grid (processing.rules), or None."""
     if given is None:
         return []
     studies = []

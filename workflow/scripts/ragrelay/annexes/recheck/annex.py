@@ -1,4 +1,4 @@
-"""The annex for rechecks, which regenerate some of the stored answers."""
+"""The annex about rechecks, which regenerate some of the stored answers."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Recheck(Annex):
-    """Regenerate some of the stored answers, and compare old with new answers (target and key `recheck`)."""
+    """Regenerate some of the stored answers, and compare old and new answers (target and config key `recheck`)."""
 
     order = 8
     keys = RecheckKeys

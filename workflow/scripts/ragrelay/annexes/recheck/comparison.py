@@ -1,4 +1,4 @@
-"""Compare stored answers with regenerated ones: are both equal, and where do the texts first differ?"""
+"""Compare stored and regenerated answers: are they equal, and if not, where do the texts first differ?"""
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -43,12 +43,12 @@ def compared(
     unit: str,
     marks: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Compare both versions of the ``drawn`` answers, in the given order: COLUMNS without ``equal_here``.
+    """Compare both versions of each answer in ``drawn``, in the same order: COLUMNS without ``equal_here``.
 
-    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: the stored and the regenerated
-    answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT); a row missing from ``now`` is a missing answer. ``split`` cuts a
-    text into tokens or words (``unit``). ``marks`` separate thoughts from answers. Token counts that are unknown on one
-    side count as equal.
+    ``drawn`` has columns qid, prompt_id, seed, retriever, ordering and k. ``then`` and ``now``: the stored and the
+    regenerated answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT). An answer that isn't in ``now`` is missing. ``split``
+    divides a text into tokens or words (``unit``). ``marks``: the marks that separate thoughts from answers. Token
+    counts are treated as equal if either is unknown.
     """
     rows = drawn
     for side, answers in (("then", then), ("now", now)):
@@ -74,9 +74,9 @@ def compared(
 
 
 def same_until(one: str | None, other: str | None, split: Split) -> int | None:
-    """Return how many tokens or words (as cut by ``split``) two texts share at the start; None if the texts are equal.
+    """Return how many tokens or words two texts share at the start, or None if the texts are equal.
 
-    A missing text shares nothing. If one text is the start of the other, the shorter text's length is returned.
+    ``split``: the function that divides a text into tokens or words. The result is 0 if a text is missing.
     """
     if one == other:
         return None

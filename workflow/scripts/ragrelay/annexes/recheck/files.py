@@ -1,4 +1,4 @@
-"""Register the files of rechecks."""
+"""Register the files that rechecks write."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

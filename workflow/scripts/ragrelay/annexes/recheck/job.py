@@ -1,4 +1,4 @@
-"""Run a recheck's job: regenerate some of the stored answers outside the store, and compare them."""
+"""Run a recheck job: regenerate some of the stored answers, without writing to the store, and compare them."""
 
 import logging
 import platform
@@ -37,7 +37,7 @@ class _Made:
         self.rows: list[Mapping[str, object]] = []
 
     def append(self, rows: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
-        """Keep ``rows``; the engine's ``metadata`` is the same for all."""
+        """Store ``rows`` in memory; ``metadata`` isn't stored."""
         self.rows += rows
         return Path()
 
@@ -51,14 +51,14 @@ def recheck_answers(
     number: int,
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Regenerate ``number`` of the ``stored`` answers and compare them: comparison.COLUMNS, and the receipt.
+    """Regenerate ``number`` of the ``stored`` answers, and compare them with the originals: COLUMNS, and the receipt.
 
-    ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt shared by several cells
-    is assigned to the first of them. If any answer differs, all are generated a second time, in two halves, because an
-    answer may depend on its batch. The answer store isn't changed. The receipt has stored (number of the study's
-    answers), drawn, ``then`` (from generation.job.count_makers) and ``now`` (the same facts about this job, plus its
-    processor or the addresses that replied, its seconds and TOTALS). Raises InputError if the store has no answer to
-    ``prompts``, and the errors of ``start_engine``.
+    ``prompts``: prompt files by retriever, ordering and k, in the order in which they are processed. If several cells
+    share a prompt, the answer is assigned to the first cell. If any answer differs, all answers are generated a second
+    time, in two halves, because an answer may depend on its batch. Nothing is written to the answer store. The receipt
+    contains stored (the number of stored answers), drawn, ``then`` (how the stored answers were generated) and ``now``
+    (how this job generated its answers, with the processor or endpoint addresses, the time in seconds and TOTALS).
+    Raises InputError if the store has no answer to ``prompts``, and any error that ``start_engine`` raises.
     """
     began = time.monotonic()
     cells = [(str(path), key["ordering"], key["k"]) for key, path in prompts.keyed]
@@ -109,7 +109,7 @@ def recheck_answers(
 
 
 def processor() -> str:
-    """Return the machine's processor name from /proc/cpuinfo, or the machine's architecture if there is no name."""
+    """Return the name of the machine's processor from /proc/cpuinfo, or the architecture if there is no name."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

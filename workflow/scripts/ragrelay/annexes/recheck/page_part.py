@@ -1,4 +1,4 @@
-"""The part of a study's page on the recheck, from the study's provenance."""
+"""The section about the recheck on a study's page, built from the study's provenance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,19 +15,19 @@ KEY = "recheck"
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Record | None:
-    """Return the recheck in the provenance, or None if there is none."""
+    """Return the recheck from the provenance, or None if there was no recheck."""
     record: Record | None = read_json(inputs.provenance).get(KEY)
     return record
 
 
 def values(part: Record, page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of the template ``recheck.html.j2``."""
+    """Return the variables for the template ``recheck.html.j2``."""
     shown = {"answer": recheck_answer(part), "sentences": recheck_sentences(part), "table": recheck_table(part)}
     return {KEY: {"anchor": KEY, **shown}}
 
 
 def recheck_table(part: Record) -> Table:
-    """Show the recheck's table without empty columns."""
+    """Show the recheck's table, without empty columns."""
     return filled(table_of(
         table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("regenerated", "n", count),
         numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),

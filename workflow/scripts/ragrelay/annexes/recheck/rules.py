@@ -1,4 +1,4 @@
-"""Provide the rules about rechecks with inputs and params."""
+"""Provide inputs and params for the recheck rules."""
 
 import functools
 
@@ -11,7 +11,7 @@ PROMPTS = {"prompts": files.prompts, "contexts": files.contexts}
 
 
 class Recheck:
-    """Inputs and params of the rules about rechecks."""
+    """Inputs and params for the recheck rules."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -23,12 +23,12 @@ class Recheck:
 
     @functools.cached_property
     def clusters(self) -> list[StudyFile]:
-        """The files with query clusters, for the datasets that have clusters."""
+        """The files with query clusters, for all datasets that have clusters."""
         return self.study.collection.all_clusters
 
     @property
     def params(self) -> dict[str, object]:
-        """The params of the rule that summarises rechecks, which writes its files anew whenever it is requested."""
+        """The params for the rule that summarises rechecks; this rule rewrites its files whenever it is requested."""
         study = self.study
         return {
             "patterns": {

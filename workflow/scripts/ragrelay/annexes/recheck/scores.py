@@ -1,4 +1,4 @@
-"""Score stored and regenerated answers in one run of the scorer, outside the score store."""
+"""Score stored and regenerated answers together, without using the score store."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,11 +33,11 @@ def score_recheck(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score both answers in each row of ``answers`` (comparison.COLUMNS) with the first reference set in ``grades``.
+    """Score both answers in each row of ``answers`` (comparison.COLUMNS), with the first reference set in ``grades``.
 
-    The result has COLUMNS. For ``references``, see scoring.query_scores.ScoredAnswers. Both answers in a row are scored
-    in the same call, so that equal texts have equal scores. Raises InputError for an unavailable model, and for answers
-    whose words the scorer can't see.
+    The result has COLUMNS. For ``references``, see scoring.query_scores.ScoredAnswers. The two answers in a row are
+    scored in the same call, so that equal texts get equal scores. Raises InputError if a model isn't available, or if
+    the scorer finds no words in an answer.
     """
     queries, (name, grade) = references_for(scorer, references), next(iter(grades.items()))
     measure = make_scorer(scorer, cache_dir, threads)

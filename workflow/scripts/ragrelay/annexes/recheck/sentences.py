@@ -1,4 +1,4 @@
-"""State whether the models still generate the stored answers."""
+"""Say whether the models still generate the stored answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def recheck_answer(record: Record) -> Conclusion:
-    """Conclude how many of the regenerated answers are bit-equal to the stored ones."""
+    """Say how many of the regenerated answers are identical to the stored answers."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
@@ -23,7 +23,7 @@ def recheck_answer(record: Record) -> Conclusion:
 
 
 def recheck_sentences(record: Record) -> list[str]:
-    """State, for each dataset and generator, what is bit-equal, what changed, and which engines were used."""
+    """Say, for each dataset and generator, which answers are identical, what changed, and which engines were used."""
     sentences = []
     for part in record["parts"]:
         rows = [row for row in record["rows"] if all(row[name] == part[name] for name in ("dataset", "generator"))]
@@ -114,7 +114,7 @@ def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[s
 
 
 def lines(record: Record, page: str) -> Sequence[str]:
-    """Return the lines for the terminal. ``page``: the study's page, which the study's next run updates."""
+    """Return the lines to print to the terminal. ``page``: the study's page, which the study's next run updates."""
     return [
         recheck_answer(record).sentence,
         *recheck_sentences(record),

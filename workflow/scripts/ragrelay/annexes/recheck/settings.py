@@ -1,4 +1,4 @@
-"""Declare the key for rechecks."""
+"""Declare the config key for rechecks."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from ragrelay.base.settings import Settings
 
 
 class RecheckSettings(Settings):
-    """How `snakemake recheck` samples the answers that it regenerates."""
+    """How `snakemake recheck` draws the answers to regenerate."""
 
     answers: int = Field(
         200,
@@ -17,6 +17,6 @@ class RecheckSettings(Settings):
 
 
 class RecheckKeys(Settings):
-    """The key for checks whether a model still gives the stored answers."""
+    """The config key for checking whether a model still gives the stored answers."""
 
     recheck: RecheckSettings = Field({}, validate_default=True)

@@ -1,4 +1,4 @@
-"""Summarise a recheck: how many answers are bit-equal, where the others first differ, and how scores change."""
+"""Summarise a recheck: how many answers are identical, where others first differ, and how scores change."""
 
 from collections.abc import Mapping, Sequence
 
@@ -55,9 +55,9 @@ COLUMNS = {
 
 
 def equality(answers: pl.DataFrame) -> dict[str, object]:
-    """Compute the columns of the summary from ``n`` to ``median_until``; ``answers`` has comparison.COLUMNS.
+    """Compute the summary's columns from ``n`` to ``median_until``. ``answers`` has columns comparison.COLUMNS.
 
-    The interval is Wilson's (1927), which treats answers as independent.
+    The interval is Wilson's (1927), which assumes that answers are independent.
     """
     n, equal = answers.height, int(answers["equal"].sum())
     low, high = stats.binomtest(equal, n).proportion_ci(LEVEL, method="wilson")
@@ -74,9 +74,9 @@ def equality(answers: pl.DataFrame) -> dict[str, object]:
 
 
 def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, object]:
-    """Compute CHANGES from ``scores`` (scores.COLUMNS).
+    """Compute how scores changed: columns CHANGES. ``scores`` has columns scores.COLUMNS.
 
-    The interval is computed as for verdicts on mean differences (analysis.mean_tests), over ``clusters`` if given.
+    The interval is computed with analysis.mean_tests, over queries or, if given, over ``clusters``.
     """
     both = scores.drop_nulls(["then", "now"]).with_columns(difference=pl.col("now") - pl.col("then"))
     of_query = both.group_by("qid", maintain_order=True).agg(pl.col("then", "now", "difference").mean())

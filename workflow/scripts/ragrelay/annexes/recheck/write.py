@@ -1,4 +1,4 @@
-"""Collect a recheck's results: its table, and the record for provenance and page."""
+"""Collect a recheck's results: the table, and the record for provenance and page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,10 +25,10 @@ def recheck(
     outputs: Mapping[str, str | Path],
     page: str,
 ) -> Sequence[str]:
-    """Write the table (summary.COLUMNS) and the record to ``outputs``; return the lines for the terminal.
+    """Write the table (summary.COLUMNS) and the record to ``outputs``, and return lines for the terminal.
 
-    Files are keyed by dataset and generator; those of ``scores`` also by scorer, those of ``clusters`` only by dataset.
-    ``imported``: generators whose answers come from files.
+    Files are keyed by dataset and generator; ``scores`` also by scorer, and ``clusters`` only by dataset. ``imported``:
+    generators whose answers come from files.
     """
     parts: list[dict[str, Any]] = []
     rows: list[dict[str, object]] = []

@@ -1,1 +1,1 @@
-"""Compare a study's tables with published ones: cells, measures of reproduction, and the paper's findings."""
+"""Compare a study's tables with published tables: cells, measures of reproduction, and the paper's findings."""

@@ -1,4 +1,4 @@
-"""The annex that compares a study with published tables."""
+"""The annex that compares a study's tables with published tables."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Reproduction(Annex):
-    """Compare a study with published tables (target `reproduce`, key `published`)."""
+    """Compare a study's tables with published tables (target `reproduce`, key `published`)."""
 
     order = 1
     builds_on = ("labels", "acu")

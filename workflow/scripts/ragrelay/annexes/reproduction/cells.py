@@ -1,4 +1,4 @@
-"""Compare each cell's mean utility and its marks † and ‡ with the published ones."""
+"""Compare each cell's mean utility and significance marks († and ‡) with the published values."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,11 +54,11 @@ def cells(
     zeroshot: pl.DataFrame,
     rel: str,
 ) -> pl.DataFrame:
-    """Compare every published cell that the study also has, by generator and scorer: COLUMNS, in published order.
+    """Compare every published cell that is also in the study, by generator and scorer: COLUMNS, in published order.
 
-    ``utility`` and ``significance``: the files of all sections of the study. ``zeroshot``: STUDY_PART, CELL and p of
-    each query's zero-shot answers. ``rel``: the retriever that the published † compares with; our † is used only if it
-    has this reference.
+    ``utility`` and ``significance``: the files from all sections of the study. ``zeroshot``: STUDY_PART, CELL and p of
+    the zero-shot answers, by query. ``rel``: the reference retriever for the published †; our † is used only if it has
+    the same reference.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}
@@ -98,7 +98,7 @@ def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_difference(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Add ``difference`` and ``inside`` to ``rows``, which have value, low, high and published; select ``columns``."""
+    """Add ``difference`` and ``inside`` to ``rows`` (with value, low, high and published); select ``columns``."""
     differences = rows.with_columns(
         difference=pl.col("value") - pl.col("published"), inside=pl.col("published").is_between("low", "high")
     )

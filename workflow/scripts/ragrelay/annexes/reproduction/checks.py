@@ -1,4 +1,4 @@
-"""Check the configuration key ``published`` when Snakemake starts."""
+"""Check the config key ``published`` when Snakemake starts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,18 +13,18 @@ PLACE = "config key 'published"
 
 
 class ComparedStudy(Protocol):
-    """A study whose reference sets can be looked up."""
+    """A study that can return its reference sets."""
 
     folder: Path
     config: dict[str, Any]
     grid: GridSettings
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """Return the reference sets of ``scorer`` for ``dataset``, keyed by name."""
+        """Return the reference sets for ``dataset`` that ``scorer`` uses, keyed by name."""
 
 
 def check_published(study: CheckedStudy) -> None:
-    """Raise InputError if a published table can't be read, or if catalogue or tables lack a name in ``names``."""
+    """Raise InputError if a published table can't be read, or if ``names`` contains an unknown name."""
     config, entry = study.config, study.config.get("published")
     if entry is None:
         return
@@ -52,7 +52,7 @@ def check_published(study: CheckedStudy) -> None:
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
-    """Return the rows of each published table that this study also has. Raises InputError if there are none."""
+    """Return the rows of each published table that are also in the study. Raises InputError if there are none."""
     entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
     annotations, measures = (study.config["grid"][key] for key in ("annotations", "annotation_measures"))
     if entry is None:

@@ -1,4 +1,4 @@
-"""Compare the mean ACU of each model and data set with Hagström et al. (ACL 2025)."""
+"""Compare the mean ACU of each model and data set with the values published by Hagström et al. (ACL 2025)."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Test the three findings of Tian et al. (ECIR 2025) on a study's own queries.
+"""Test the three findings of Tian et al. (ECIR 2025) on a study's queries.
 
 (a) Relevance and utility are weakly correlated. (b) The correlation falls as k grows. (c) A more effective retriever
 leads to better answers.
@@ -60,11 +60,11 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """Test the findings in one section of a study, for each reference set: COLUMNS without STUDY_PART.
+    """Test the three findings in a section of a study, for each reference set: COLUMNS without STUDY_PART.
 
-    ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in
-    ``rankings`` are used, because effectiveness is meaningless for an oracle. (a) and (b) use a jackknife, which leaves
-    out a query in all cells at once, with Student's t; (c) uses the test of gain.csv.
+    ``utility`` has columns analysis.utility.COLUMNS; ``retrieval`` has columns retriever, qid, measure, k and value.
+    Only retrievers in ``rankings`` are used, because effectiveness is meaningless for an oracle. (a) and (b) are tested
+    with a jackknife over queries and Student's t; (c) is tested in the same way as gains in gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
@@ -78,14 +78,14 @@ def paper_findings(
 
 
 def verdict(estimate: float, p_value: float, expected: int) -> str:
-    """Return the verdict on a finding; ``expected`` is the sign that the paper found, 1 or -1."""
+    """Return the verdict on a finding. ``expected``: the sign of the estimate in the paper, 1 or -1."""
     if p_value >= ALPHA:
         return UNDECIDED
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE
 
 
 def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, object]]:
-    """Test (a) and (b) on utility and measure (n,) in each cell (retriever, ordering, k); NaN where missing."""
+    """Test findings (a) and (b). ``cells``: utility and measure (n,), NaN if missing, by (retriever, ordering, k)."""
     pairs: dict[Place, tuple[Array, Array]] = {}
     for cell, (x, y) in cells.items():
         defined = np.isfinite(x) & np.isfinite(y)
@@ -143,10 +143,10 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, ob
 
 
 def degrees_of_freedom(left_out: Array) -> float:
-    """Estimate the degrees of freedom of the jackknife variance from the kurtosis of its values; n - 1 if normal.
+    """Estimate the degrees of freedom of a jackknife variance from the kurtosis of its values; n - 1 if normal.
 
-    Satterthwaite (1946): 2 / CV^2, where CV^2 = (kurtosis - (n - 3) / (n - 1)) / n is the squared coefficient of
-    variation of a sample variance. A few queries with extreme utility leave fewer degrees of freedom than n - 1.
+    The formula 2 / CV^2 is from Satterthwaite (1946), where CV is the coefficient of variation of a sample variance:
+    CV^2 = (kurtosis - (n - 3) / (n - 1)) / n. A few queries with extreme utility reduce the degrees of freedom.
     """
     n, kurtosis = len(left_out), float(stats.kurtosis(left_out, fisher=False))
     return min(n - 1.0, 2.0 * n / (kurtosis - (n - 3) / (n - 1)))

@@ -1,4 +1,4 @@
-"""Compare labels' correlations with P, and labels' costs, with the values in Salemi and Zamani (2024)."""
+"""Compare labels' correlations with P, and the costs of labels, with the values in Salemi and Zamani (2024)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare published correlations with P to ours at the largest k, without unseen references: columns LABELS.
+    """Compare the published correlations with P and our correlations at the largest k: columns LABELS.
 
     ``correlations``: files with labels.correlation.COLUMNS.
     """
@@ -66,7 +66,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare the time for end-to-end and single-passage answers over all k, and the ratio of both: columns COST.
+    """Compare the published and our time for end-to-end and for single-passage answers, and the ratio: columns COST.
 
     ``costs``: files with labels.cost.COLUMNS.
     """

@@ -1,4 +1,4 @@
-"""Write the cells compared with a published table as LaTeX (booktabs), over as many pages as needed."""
+"""Write the cells of a published table and our values as LaTeX (booktabs), over as many pages as needed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Measure reproduction over the cells of a table (Breuer et al., SIGIR 2020), and compare the cells' ranks."""
+"""Measure how well the cells of a table are reproduced (Breuer et al., SIGIR 2020), and compare the cells' ranks."""
 
 from collections.abc import Iterator
 
@@ -49,7 +49,7 @@ EFFECTS = {
 
 
 def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
-    """Summarise cells' utility by generator, scorer and dataset, and over all datasets: columns SUMMARY.
+    """Summarise how well the cells' utility is reproduced, by generator, scorer and dataset: columns SUMMARY.
 
     ``published``: the number of cells in the published table, keyed by dataset.
     """
@@ -69,8 +69,8 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
     """Compare improvements over the published table's first retriever, by section and reference set: EFFECTS.
 
-    ER and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure, and cells (ordering
-    and k) instead of topics, since values per topic are not published.
+    The effect ratio and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure and
+    cells in place of topics, because values per topic aren't published.
     """
     return pl.DataFrame(list(_effects(_utilities(cells))), schema=schema_of(EFFECTS))
 

@@ -1,4 +1,4 @@
-"""Register the report's comparisons with published tables."""
+"""Register the tables and figures that compare the study with published tables."""
 
 from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
 

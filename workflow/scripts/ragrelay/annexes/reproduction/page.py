@@ -1,4 +1,4 @@
-"""Build the part of a page that compares a study with published tables."""
+"""Build the section that compares a study with published tables."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ COMPARED = ("reproduced_cells", "reproduced_labels", "reproduced_claims")
 
 
 def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
-    """Return the variables of ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
+    """Return the variables for the template ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
     return {
         "anchor": ANCHOR,
         "answer": reproduction_answer(study),
@@ -26,7 +26,7 @@ def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
 
 
 def reproduction_answer(study: Reproduction) -> Conclusion:
-    """Conclude how many of the published values lie in our intervals."""
+    """Say how many of the published values lie in our intervals."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
     lie = "lies" if len(inside) == 1 else "lie"
@@ -36,7 +36,7 @@ def reproduction_answer(study: Reproduction) -> Conclusion:
 
 
 def reproduction_sentences(study: Reproduction) -> list[str]:
-    """State how well the study reproduces the published tables, a sentence per table."""
+    """Say how well the study reproduces the published tables, in a sentence per table."""
     sentences = []
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]

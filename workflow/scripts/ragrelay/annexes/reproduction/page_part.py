@@ -1,4 +1,4 @@
-"""The part of a page that compares a study with published tables."""
+"""The section of a page that compares a study with published tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Reproduction | None:
-    """Return the comparison with published tables, or None if there is none."""
+    """Return the comparison with published tables, or None if the study has none."""
     return read_reproduction(inputs)
 
 
 def values(part: Reproduction, page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
+    """Return the variables for the template ``reproduction.html.j2``, and add the comparison's charts to ``page``."""
     return {"reproduction": reproduction_section(part, page)}

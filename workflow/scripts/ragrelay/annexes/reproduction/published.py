@@ -1,4 +1,4 @@
-"""Read published tables from CSV files; their columns and values are checked when Snakemake starts."""
+"""Read published tables from CSV files, and check their columns and values."""
 
 import csv
 import math
@@ -33,7 +33,7 @@ TYPES: dict[Callable[[str], Any], str] = {
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The columns of a published table."""
+    """The layout of a published table: which columns it has."""
 
     keys: Mapping[str, Callable[[str], Any]]
     """The columns that identify a row."""
@@ -72,11 +72,11 @@ LAYOUTS = {
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """Read the rows of a published table of ``kind`` (in LAYOUTS), using this study's names; empty values are None.
+    """Read a published table of ``kind`` (a key in LAYOUTS), and translate names to the study's; empty values are None.
 
-    ``names``: the study's names, keyed by configuration section and published name. Raises InputError for a file that
-    is missing or not UTF-8, and (with the line) for a missing or repeated column, a value of the wrong type, or a
-    second row with the same keys.
+    ``names``: the study's names, keyed by configuration section and then by published name. Raises InputError if the
+    file is missing or isn't UTF-8, a column is missing or duplicated, a value has the wrong type, or two rows have the
+    same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:

@@ -1,4 +1,4 @@
-"""List the papers' tables and figures that a study is compared with: status, location and differences."""
+"""List the tables and figures in the papers with which a study is compared: status, location and differences."""
 
 import csv
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ ROWS = {
 
 
 def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
-    """Return the rows (ROWS) of the file ``path`` for the papers that the files in ``published`` belong to.
+    """Return the rows of the file ``path`` (columns ROWS) that belong to the papers with a file in ``published``.
 
-    The column ``printed`` names the file with a paper's printed values; files with other names belong to no paper.
+    The column ``printed`` contains the name of the file with a paper's printed values.
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

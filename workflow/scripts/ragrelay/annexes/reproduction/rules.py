@@ -1,4 +1,4 @@
-"""Provide the rules that compare with published tables (config key `published`) with inputs and outputs."""
+"""Provide inputs and outputs for the rules that compare with published tables (config key `published`)."""
 
 import functools
 import os
@@ -28,37 +28,37 @@ OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
 
 @functools.cache
 def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the tables in which ``study`` is compared with published tables, keyed by name."""
+    """Return the tables that compare ``study`` with published tables, keyed by name."""
     present = Reproduction().present(study)
     known = [table.name for table in RESULT_TABLES if present[table.only_with]]
     return {name: files.tables[name] for output in available(OUTPUTS, known) for name in output.needs}
 
 
 def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the comparisons that the claims page shows; empty without published figures on claims."""
+    """Return the comparisons that the claims page shows; empty if there are no published values about claims."""
     tables = reproduced(study)
     return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}
 
 
 class Published:
-    """Inputs and outputs of the rules that compare with published tables."""
+    """Inputs and outputs for the rules that compare with published tables."""
 
     def __init__(self, study: StudyOfRules, reported: Reported) -> None:
         self.study, self.reported = study, reported
         self.given: dict[str, Any] = study.config.get("published") or {}
 
     def file(self, layout: str) -> str | list[str]:
-        """Return the published table for a layout; empty if the configuration names none."""
+        """Return the published table's path for a layout, or an empty list if the configuration has none."""
         return self.given.get(layout) or []
 
     @functools.cached_property
     def files(self) -> list[str]:
-        """The files with published tables that the configuration names."""
+        """The paths of all published tables in the configuration."""
         return [self.given[layout] for layout in LAYOUTS if layout in self.given]
 
     @functools.cached_property
     def compared(self) -> dict[str, tuple[str, str, object]]:
-        """Each rule's name and docstring, and our tables, keyed by layout of published table (except utility)."""
+        """Rule name, rule docstring and our tables, keyed by the published table's layout (except utility)."""
         labels = labels_of(self.study)
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
         return {
@@ -77,13 +77,13 @@ class Published:
 
     @functools.cached_property
     def latex(self) -> list[str]:
-        """The LaTeX files of the comparison."""
+        """The LaTeX files with the comparison."""
         return self.reported.paths(OUTPUTS, [{}])
 
     def results(self, report: Sequence[str]) -> list[str]:
-        """Return the comparison's files, including those of the study's ``report``, which shows the comparison.
+        """Return the comparison's files, and the files in ``report``, because the report shows the comparison.
 
-        If no published table has a row of this study, ends the run with a one-line message.
+        If the published tables and the study have no row in common, the run ends with a one-line message.
         """
         with on_terminal():
             common_rows(self.study)

@@ -1,4 +1,4 @@
-"""Declare the key for published tables."""
+"""Declare the config key for published tables."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ragrelay.base.settings import File, Name, Settings
 
 
 class PublishedSettings(Settings):
-    """CSV files with published tables that `snakemake reproduce` compares the study's tables with."""
+    """CSV files with published tables; `snakemake reproduce` compares the study's tables with these files."""
 
     utility: File | None = Field(
         None,
@@ -34,6 +34,6 @@ class PublishedSettings(Settings):
 
 
 class PublishedKeys(Settings):
-    """The key for published tables that the study is compared with."""
+    """The config key for published tables with which the study is compared."""
 
     published: PublishedSettings | None = None

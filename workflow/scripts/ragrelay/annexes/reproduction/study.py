@@ -1,4 +1,4 @@
-"""Hold a study's comparison with published tables, as the report shows it."""
+"""A study's comparison with published tables, as shown in the report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The comparison with published tables; ``tables`` holds its result tables, keyed by name."""
+    """A study's comparison with published tables. ``tables`` contains the result tables, keyed by name."""
 
     tables: Mapping[str, pl.DataFrame]
 
@@ -34,12 +34,12 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Return the wildcards of the comparison's files: none, because a study has only one comparison."""
+        """The wildcards of the comparison's files; empty because a study has only one comparison."""
         return {}
 
 
 def read_reproduction(files: Mapping[str, Any]) -> Reproduction | None:
-    """Read the comparison from the tables of TABLES in ``files``; None if there are none."""
+    """Read the tables of the comparison from ``files``, or return None if there are none."""
     paths = dict(files.items())
     tables: dict[str, str | Path] = {name: paths[name] for name in TABLES if name in paths}
     return Reproduction({name: read_rows([path], TABLES[name]) for name, path in tables.items()}) if tables else None

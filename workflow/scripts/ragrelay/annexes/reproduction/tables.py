@@ -1,4 +1,4 @@
-"""Build the page's tables that compare a study with published ones."""
+"""Build the page's tables that compare a study with published tables."""
 
 import polars as pl
 
@@ -23,7 +23,7 @@ PART = ("dataset", "generator", "scorer")
 
 
 def reproduced_cell_table(shown: Reproduction) -> Table:
-    """Show our and the published utility of each cell, with the marks of its tests."""
+    """Show the published utility of each cell and our utility, with the marks of the significance tests."""
     frame = shown["reproduced_cells"]
     return table_of(
         frame, *_part(frame), name("quantity"), *OF_CELL, *_compared(4),
@@ -33,13 +33,13 @@ def reproduced_cell_table(shown: Reproduction) -> Table:
 
 
 def row_table(shown: Reproduction) -> Table:
-    """List the papers' tables and figures that the study is compared with."""
+    """List the tables and figures in the papers with which the study is compared."""
     columns = [textual(column, column) for column in ("item", "about", "state", "because", "place")]
     return table_of(shown["reproduced_rows"], name("paper"), *columns)
 
 
 def summary_table(shown: Reproduction) -> Table:
-    """Show measures of reproduction per dataset, and over all datasets."""
+    """Show the measures of reproduction for each dataset and for all datasets together."""
     frame = shown["reproduced_summary"]
     return table_of(
         frame, *_part(frame), _of("cells", "n", "n_published"), _of("published inside", "n_inside", "n_with_interval"),
@@ -51,7 +51,7 @@ def summary_table(shown: Reproduction) -> Table:
 
 
 def effect_table(shown: Reproduction) -> Table:
-    """Show improvements, effect ratio and delta relative improvement."""
+    """Show improvements, effect ratios and delta relative improvements."""
     frame = shown["reproduced_effects"]
     return table_of(
         frame, *_part(frame), name("references"), name("retriever"), textual("over", "baseline"),
@@ -74,20 +74,20 @@ def finding_table(shown: Reproduction) -> Table:
 
 
 def label_table(shown: Reproduction) -> Table:
-    """Show our and the published correlations of labels with P."""
+    """Show the published correlations of labels with P, and our correlations."""
     frame, names = shown["reproduced_labels"], ("retriever", "source", "measure", "coefficient", "references")
     return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_compared(3))
 
 
 def reproduced_cost_table(shown: Reproduction) -> Table:
-    """Show our and the published seconds for answers, and the ratio of costs."""
+    """Show the published seconds for answers and our seconds, with the ratios."""
     names = map(name, ("dataset", "generator", "what"))
     values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
     return table_of(shown["reproduced_label_cost"], *names, *values)
 
 
 def claim_table(shown: Reproduction) -> Table:
-    """Show our mean ACU of each model and data set, next to the published one."""
+    """Show the published mean ACU of each model and data set, and our mean ACU."""
     names = map(name, ("claims", "generator", "template"))
     return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_compared(3))
 

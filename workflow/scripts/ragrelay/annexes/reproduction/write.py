@@ -1,4 +1,4 @@
-"""Read published tables, compare a study with these tables, and write the comparison."""
+"""Read published tables, compare a study with these tables, and write the comparison's tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,10 +32,10 @@ def compare_published(
     measure: str,
     outputs: Mapping[str, File],
 ) -> dict[str, pl.DataFrame]:
-    """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
+    """Write the tables reproduced_cells, reproduced_summary, reproduced_effects and reproduced_findings; return them.
 
-    ``files``: utility and significance of all sections; ``by_query``: per_query keyed by dataset, generator and scorer,
-    and retrieval by dataset and retriever. Findings are tested with ``measure`` on the retrievers in ``rankings``.
+    ``files``: the utility and significance files of all sections. ``by_query``: the per_query and retrieval files. The
+    findings are tested with the retrieval measure ``measure`` and the retrievers in ``rankings``.
     """
     rows = read_published(published, "utility", names)
     sizes: dict[str, int] = {}

@@ -1,1 +1,1 @@
-"""Compare retrievers at each step of a search with several rounds."""
+"""Compare retrievers in each step of a search with several rounds."""

@@ -1,4 +1,4 @@
-"""The annex for search rounds."""
+"""The annex about search rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ PLACE = "config key 'rounds."
 
 
 class Rounds(Annex):
-    """Search in several rounds, and estimate the effect of a different list at each step (key `rounds`)."""
+    """Search in several rounds, and estimate the effect of a different list in each step (key `rounds`)."""
 
     order = 10
     keys = RoundKeys

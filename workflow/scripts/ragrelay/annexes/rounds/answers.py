@@ -25,10 +25,10 @@ OVER_WINDOW = "contexts over the window"
 def view_round_answers(
     prompts: pl.DataFrame, store: AnswerStore, thinking: Sequence[str] | None = None, receipts: Sequence[Path] = ()
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS in the prompts' order, and counts of missing ones.
+    """Look up the answers to ``prompts`` (prompts.COLUMNS): columns COLUMNS, in the same order.
 
-    For ``thinking`` and ``receipts``, see answer_files.view_answers. A prompt that exceeds the window has a null
-    answer. Raises InputError if any other answer is missing from the store.
+    Also returns counts of missing answers. The answer to a prompt that exceeds the window is null. Raises InputError
+    if any other answer is missing. For ``thinking`` and ``receipts``, see answer_files.view_answers.
     """
     keys = prompts.select(KEY).unique(maintain_order=True)
     stored = store.answers(keys, thinking)

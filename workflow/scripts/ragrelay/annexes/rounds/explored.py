@@ -1,4 +1,4 @@
-"""Describe each query's later rounds as a block in the query explorer."""
+"""Prepare each query's later rounds for the query explorer."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ from ragrelay.report.query_explorer.reading import BLOCK
 def round_states(
     queries: pl.DataFrame, contexts: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame
 ) -> pl.DataFrame:
-    """Join one round's tables for one retriever: a row per query and seed, with a list of ``scores``.
+    """Join the tables for a round and retriever; there is a row per query and seed, with a list of ``scores``.
 
-    The column ``seeds`` lists the seeds that share the query and the passages shown so far.
+    The column ``seeds`` lists all seeds with the same query and the same passages shown so far.
     """
     seeds = pl.col("seed").cast(pl.String).str.join(", ").over("qid", "query", "shown")
     states = queries.with_columns(seeds=seeds)
@@ -30,9 +30,9 @@ def explore_rounds(
     reference: str,
     listing: Mapping[str, object],
 ) -> pl.DataFrame:
-    """Describe later rounds (columns BLOCK): each round's query, and each retriever's new passages, answer and scores.
+    """Describe the later rounds: the query, and each retriever's new passages, answer and scores. Columns: BLOCK.
 
-    ``rounds``: round_states, keyed by round and retriever, in page order; ``texts``: all new passages' texts.
+    ``rounds``: results of round_states, keyed by round and retriever, in page order. ``texts``: texts, keyed by docno.
     """
     labels = {(qid, docno): label for qid, docno, label in qrels.select("qid", "docno", "label").iter_rows()}
     rows = []

@@ -16,12 +16,12 @@ from ragrelay.report.figure_files import draw_figures
 
 
 def draw_rounds(study: RoundsShown, folder: Path) -> None:
-    """Draw the figures of search rounds into ``folder``."""
+    """Draw the figures about search rounds in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def p_by_round(study: RoundsShown, theme: Theme) -> Spec:
-    """Draw mean P by round: a line for the reference retriever, and points for rounds with another retriever's list."""
+    """Draw mean P by round: a line for the reference retriever, and points for other retrievers' lists."""
     names = [study.asked["reference"], *study.asked["retrievers"]]
     zeroshot = study.by_round.filter(retriever=ZEROSHOT).with_columns(retriever=pl.lit(names[0]))
     known = pl.concat([zeroshot, study.by_round.filter(pl.col("retriever") != ZEROSHOT)]).drop_nulls("p")

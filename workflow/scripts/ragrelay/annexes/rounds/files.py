@@ -1,4 +1,4 @@
-"""Register the files of search rounds that no table of the report has."""
+"""Register the search-round files that don't belong to a report table."""
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 

@@ -1,4 +1,4 @@
-"""The part of a study's page that covers search rounds."""
+"""The section about search rounds on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[RoundsShown]:
-    """Return the search rounds for each dataset, generator and scorer; ``params`` come from Rounds.page_params."""
+    """Return the search rounds for each dataset, generator and scorer. ``params`` comes from Rounds.page_params."""
     return RoundsShown.each(files, params)
 
 
 def values(part: Sequence[RoundsShown], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``rounds.html.j2``, and add the charts of search rounds to ``page``."""
+    """Return the variables for the template ``rounds.html.j2``, and add the charts about search rounds to ``page``."""
     return {"rounds": page.units("rounds", part, rounds_answer, rounds_sentences, OUTPUTS, PARTS, most_rows)}

@@ -1,4 +1,4 @@
-"""Build the page's tables on search rounds."""
+"""Build the page's tables about search rounds."""
 
 import polars as pl
 
@@ -9,7 +9,7 @@ from ragrelay.report.display.tables import Table, between, name, numeric, table_
 
 
 def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show relay's slope at each step and over all steps, unadjusted and adjusted."""
+    """Show relay's slope for each step and for all steps together, unadjusted and adjusted."""
     slopes = ("slope", "low", "high")
     frame = study["round_slopes"].with_columns(pl.col(slopes) * PER)
     return table_of(
@@ -21,7 +21,7 @@ def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
 
 
 def round_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show P, lists and tokens in each round, by the retriever that returned the round's list."""
+    """Show P, lists and tokens for each round and each retriever whose list was shown."""
     return table_of(
         study["round_scores"], name("references"), numeric("round", "round", count), name("retriever"),
         between("mean P", "p"), numeric("queries", "n", count), numeric("worse", "worse", count),

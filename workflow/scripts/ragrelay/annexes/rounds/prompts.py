@@ -1,4 +1,4 @@
-"""Build a round's prompts, or estimate them before there are answers from the previous round."""
+"""Build the prompts for a round, or estimate them before the previous round has been answered."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,8 +18,8 @@ SCHEMA = schema_of(COLUMNS)
 def round_prompts(
     queries: pl.DataFrame, states: pl.DataFrame, contexts: pl.DataFrame, texts: Mapping[str, str], template: Template
 ) -> pl.DataFrame:
-    """Return a prompt (COLUMNS) for each row of ``states`` (queries.COLUMNS). A prompt has the question (from
-    ``queries``), the passages shown so far, and the new passages in ``contexts`` (searches.COLUMNS).
+    """Build a prompt for each row of ``states`` (queries.COLUMNS): columns COLUMNS. A prompt contains the question
+    (from ``queries``), the passages shown so far, and the new passages in ``contexts`` (searches.COLUMNS).
     """
     asked = states.join(contexts.select(*STATE, "docnos"), on=STATE, maintain_order="left").join(
         queries.select("qid", question="query"), on="qid", maintain_order="left"
@@ -36,10 +36,10 @@ def round_prompts(
 def ask_next_query(
     queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Build the prompts that ask a model for the next query: COLUMNS, a row per question and seed.
+    """Build the prompts that ask a model for the next query: COLUMNS.
 
-    ``shown``: qid, docnos and possibly seed, from the reference retriever's prompts; a question without a row had no
-    passages.
+    ``shown``: qid, docnos and possibly seed, from the reference retriever's prompts. Questions that aren't in ``shown``
+    were shown no passages.
     """
     states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     keys = [name for name in STATE if name in shown.columns]
@@ -53,10 +53,10 @@ def ask_next_query(
 def estimate_round_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Build stand-in prompts with the first ``passages`` of each query's ``contexts``, for each seed: COLUMNS.
+    """Build stand-in prompts from the first ``passages`` in each query's ``contexts``, for each seed: COLUMNS.
 
-    ``contexts``: qid, rank, docno, text. If there are fewer passages, they are repeated. Every prompt gets a distinct
-    id, because no two prompts of later rounds are the same.
+    ``contexts`` has columns qid, rank, docno and text. If a query has fewer passages, its passages are repeated. Each
+    prompt gets a different id, because the real prompts in later rounds differ, too.
     """
     ranked = contexts.sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in ranked.iter_rows()}
@@ -74,7 +74,7 @@ def estimate_round_prompts(
 def longest_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
 ) -> pl.DataFrame:
-    """Build one prompt per query, for seed 0, with the longest ``passages`` from all retrievers: COLUMNS."""
+    """Build a prompt per query, with seed 0, from the longest ``passages`` among all retrievers' passages: COLUMNS."""
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")

@@ -1,4 +1,4 @@
-"""Provide the rules about search rounds with data: the inputs and params of jobs."""
+"""Provide data for the rules about search rounds: the inputs and params of jobs."""
 
 import functools
 import itertools
@@ -25,63 +25,63 @@ class Rounds:
 
     @property
     def given(self) -> RoundSettings:
-        """The settings of the key `rounds`; only for a study that has this key."""
+        """The settings under the key `rounds`; raises TypeError if the study doesn't have this key."""
         if self.settings is None:
             raise TypeError("a study without rounds")
         return self.settings
 
     @functools.cached_property
     def retrievers(self) -> list[str]:
-        """The retrievers in search rounds, starting with the reference."""
+        """The retrievers used in search rounds, starting with the reference."""
         return [self.given.reference, *self.given.retrievers] if self.settings else []
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key for each retriever in search rounds, starting with the reference."""
+        """The wildcards for each retriever used in search rounds, starting with the reference."""
         return [{"retriever": name} for name in self.retrievers]
 
     @functools.cached_property
     def later(self) -> list[str]:
-        """The numbers of the rounds after the first."""
+        """The numbers of all rounds except the first."""
         return [str(number) for number in range(2, self.settings.rounds + 1)] if self.settings else []
 
     @functools.cached_property
     def cell(self) -> dict[str, Any]:
-        """The context of round 1: ordering and k."""
+        """The ordering and k of the contexts in round 1."""
         return {"ordering": self.given.ordering or self.study.grid.orderings[0], "k": self.given.k}
 
     @functools.cached_property
     def measure(self) -> str:
-        """The measure of each round's new passages."""
+        """The measure that is computed for each round's new passages."""
         return self.given.measure or self.study.grid.measures[0]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key for each dataset, generator with an engine and scorer that computes scores; empty without rounds."""
+        """The wildcards for each dataset, generator with an engine, and scorer that computes scores."""
         study, names = self.study, ("dataset", "generator", "scorer")
         parts = itertools.product(study.grid.datasets, study.asked_generators(), study.scoring.computed)
         return [dict(zip(names, part, strict=True)) for part in parts if self.settings]
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """A key for each dataset, generator, round and retriever with answers of its own."""
+        """The wildcards for each dataset, generator, round and retriever for which answers are generated."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
         jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
         return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]
 
     @functools.cached_property
     def asking(self) -> list[str]:
-        """The numbers of the rounds after which the generator is asked for the next query."""
+        """The numbers of the rounds after which a model is asked for the next query."""
         asks = self.settings is not None and self.settings.next_query == "ask"
         return [str(int(number) - 1) for number in self.later] if asks else []
 
     @functools.cached_property
     def numbers(self) -> list[str]:
-        """The numbers of the rounds with requests beyond the grid's."""
+        """The numbers of the rounds that need answers or queries beyond the grid's answers."""
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:
-        """Return the retriever names in the paths of a round's requests, including NEXT if a model writes queries."""
+        """Return the retriever names in the paths of a round's prompts; NEXT stands for prompts asking for queries."""
         return [*(self.retrievers if number in self.later else []), *([NEXT] if number in self.asking else [])]
 
     def requests(self, wildcards: Wildcards) -> list[StudyFile]:
@@ -89,7 +89,7 @@ class Rounds:
         return round_files.prompts.each({"retriever": name} for name in self.requested(wildcards.round))
 
     def shown_in(self, wildcards: Wildcards) -> StudyFile:
-        """Return the file with the reference retriever's prompts in a round."""
+        """Return the file with the reference retriever's prompts in the job's round."""
         return self._shown_in(wildcards.generator, wildcards.round)
 
     def _shown_in(self, generator: str, number: str) -> StudyFile:
@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the reference retriever's prompts in the previous round, with the answers or the next queries."""
+        """Return the files with the reference retriever's previous prompts, and the answers or queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)
@@ -109,21 +109,21 @@ class Rounds:
         return {"answers": answers, "prompts": self._shown_in(wildcards.generator, number)}
 
     def all_of(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the files of ``pattern`` for each later round and retriever."""
+        """Return the file for each later round and retriever. ``pattern``: the file's pattern."""
         rounds = itertools.product(self.later, self.retrievers)
         return pattern.each({"round": number, "retriever": name} for number, name in rounds)
 
     def of_retrievers(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the files of ``pattern`` for each retriever."""
+        """Return the file for each retriever. ``pattern``: the file's pattern."""
         return pattern.each(self.each_retriever)
 
     def first(self, pattern: StudyFile) -> OfJob:
-        """Return a function of wildcards that returns each retriever's file of ``pattern`` in the cell of round 1."""
+        """Return an input function that lists each retriever's file for round 1. ``pattern``: the file's pattern."""
         return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
 
     @functools.cached_property
     def first_answers(self) -> list[StudyFile]:
-        """Each retriever's answers in round 1."""
+        """The files with each retriever's answers in round 1."""
         seeds = self.study.grid.seeds
         return files.answers.each({**n, **self.cell, "seed": seed} for n in self.each_retriever for seed in seeds)
 
@@ -136,7 +136,7 @@ class Rounds:
         return {name: index for name, kind in kinds.items() if (index := kind.index_definition()) is not None}
 
     def search_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the indexes and downloads that a job's search uses."""
+        """Return the index files and downloads that a job's search needs."""
         study, names = self.study, self._stages(wildcards.retriever)
         receipts = [study.downloads.receipts("retrievers", name) for name in names]
         indexed = self._indexed(wildcards.retriever).values()
@@ -146,29 +146,29 @@ class Rounds:
         }
 
     def definitions(self, retriever: str) -> dict[str, object]:
-        """Return the definitions of the retrievers that a search uses."""
+        """Return the definitions of a retriever and of all retrievers on which it builds, keyed by name."""
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
     def indexed(self, retriever: str) -> dict[str, str]:
-        """Return the index names of those retrievers in a search that have an index."""
+        """Return the index names of a retriever, and of the retrievers on which it builds, if they have an index."""
         return {name: index_name(index) for name, index in self._indexed(retriever).items()}
 
     def search_modules(self, retriever: str) -> list[str]:
-        """Return the modules of the retrievers that a search uses."""
+        """Return the modules of a retriever and of the retrievers on which it builds."""
         return sorted({self.study.retrieval.module(name) for name in self._stages(retriever)})
 
     @functools.cached_property
     def listing(self) -> dict[str, object]:
-        """The ordering and k of each round's passages, and the measure of the new ones."""
+        """The ordering and k of each round's passages, and the measure for the new passages."""
         return {**self.cell, "measure": self.measure} if self.settings else {}
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """The key `rounds` with its defaults filled in, for the page; empty without rounds."""
+        """The settings under the key `rounds`, with defaults filled in, for the page; empty without rounds."""
         return {**self.settings.mapping(), **self.listing} if self.settings else {}
 
     def generation(self) -> list[GenerationRule]:
-        """Return the rule for each later round (base.annex.Annex.generation)."""
+        """Return a generation rule for each later round, for base.annex.Annex.generation."""
         numbers = self.numbers or ["2"]  # the files' patterns are also needed without rounds
         return [
             {
@@ -187,5 +187,5 @@ class Rounds:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Rounds:
-    """Return the data on search rounds that the rules need for ``study``."""
+    """Return the data for the rules about search rounds in ``study``."""
     return Rounds(study)

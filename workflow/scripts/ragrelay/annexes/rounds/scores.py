@@ -1,4 +1,4 @@
-"""Score a round's answers, reusing the scores in the score store."""
+"""Score the answers from a round; scores in the score store are reused."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,10 +30,10 @@ def score_round_answers(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score all ``answers`` (a file with answers.COLUMNS): COLUMNS, without rows for missing answers.
+    """Score all answers in the file ``answers`` (answers.COLUMNS): COLUMNS, except for missing answers.
 
     For the other arguments, see retriever_table.score_answers. There are no unseen reference sets, because contexts
-    grow from round to round.
+    grow with each round.
     """
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, STATE), references, scorer, cache_dir, threads)
     frames = [pl.DataFrame(schema=SCHEMA)]

@@ -1,4 +1,4 @@
-"""Search for a round's queries, and select the passages that have not been shown before."""
+"""Search for a round's queries, and select the passages that haven't been shown before."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ SCHEMA = schema_of(COLUMNS)
 
 
 class Searching(NamedTuple):
-    """The data needed to search with a retriever and the retrievers that it builds on."""
+    """The data needed for a search with a retriever and all retrievers on which it builds."""
 
     collection: Collection
     definitions: Mapping[str, Mapping[str, Any]]
@@ -43,7 +43,7 @@ class Searching(NamedTuple):
     drop_identical_ids: bool = False
 
     def run(self, name: str, queries: pl.DataFrame) -> pl.DataFrame:
-        """Run a retriever after those that it builds on, and return its ranked run (qid, docno, rank, score)."""
+        """Run a retriever, after those on which it builds, and return its run (qid, docno, rank, score)."""
         definition = self.definitions[name]
         depth = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
         stages = [self.run(stage, queries).filter(depth) for _, stage in RETRIEVER_KINDS.of(definition).stages()]
@@ -66,8 +66,8 @@ def search_round(
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Search for each row of ``queries`` (queries.COLUMNS): COLUMNS, and the texts of shown passages by docno.
 
-    From the retriever's first ``k`` passages with text, passages shown before and their near copies are left out. For
-    the measure, the omitted passages keep their ranks and count as not relevant; the ideal ranking is the question's.
+    Of the retriever's first ``k`` passages with text, those already shown and their near copies are left out. When the
+    measure is computed, these passages keep their ranks but are treated as not relevant.
     """
     texts_of = queries.select("query").unique(maintain_order=True).with_row_index("place")
     asked = texts_of.select(pl.col("place").cast(pl.String).alias("qid"), "query")

@@ -1,4 +1,4 @@
-"""State whether a better list immediately leads to a better answer, and what further rounds change."""
+"""Say whether a better list immediately leads to a better answer, and how further rounds change the answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ AT_STEP = {ABOVE: "above zero", BELOW: "below zero", TOO_FEW: "too few queries"}
 
 
 def rounds_answer(study: RoundsShown) -> Conclusion:
-    """Conclude whether better lists lead to better answers, from relay's slopes over all steps."""
+    """Say whether better lists lead to better answers, based on relay's slopes over all steps."""
     rows = study.slopes(None)
     said = ANSWERS[relay.answer_of(rows) if rows.height else TOO_FEW]
     asked, pair = study.asked, rows.to_dicts()
@@ -36,7 +36,7 @@ def rounds_answer(study: RoundsShown) -> Conclusion:
 
 
 def rounds_sentences(study: RoundsShown) -> list[str]:
-    """State relay at each step, P by round, how many passages lists repeat, and how many answers are missing."""
+    """Write sentences about relay at each step, P by round, repeated passages, and missing answers."""
     told = (_steps(study), _by_round(study), *_lists(study), _unjudged(study), _missing(study), _apart(study))
     return [text for text in told if text]
 
@@ -127,5 +127,5 @@ def _missing(study: RoundsShown) -> str:
 
 
 def tokens(value: float | None) -> str:
-    """Write a mean number of tokens."""
+    """Format a mean number of tokens."""
     return number(value, 0)

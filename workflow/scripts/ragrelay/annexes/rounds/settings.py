@@ -1,4 +1,4 @@
-"""Declare the key for search rounds."""
+"""Declare the config key for search rounds."""
 
 from typing import Literal
 
@@ -8,8 +8,8 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class RoundSettings(Settings):
-    """Repeated rounds of searching and answering, in which the list from one round at a time is replaced by another
-    retriever's."""
+    """Several rounds of searching and answering, in which another retriever's list replaces the reference retriever's
+    list in a single round at a time."""
 
     rounds: int = Field(
         ge=1, le=9, description="Number of rounds for every question; round 1 uses the grid's own context."
@@ -41,6 +41,6 @@ class RoundSettings(Settings):
 
 
 class RoundKeys(Settings):
-    """The key for searches in several rounds."""
+    """The config key for search rounds."""
 
     rounds: RoundSettings | None = None

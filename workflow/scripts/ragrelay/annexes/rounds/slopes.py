@@ -34,26 +34,23 @@ TABLE: dict[str, Column] = {
 
 
 def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, object]]:
-    """Regress the difference in P on the difference in the measure between lists after the same earlier rounds.
+    """Regress differences in P on differences in the measure, between lists that follow the same earlier rounds.
 
-    Products are computed as for relay: differences of x and P, each minus its mean over the step's queries, or
-    residuals given two values: P before the step, and the mean measure over the lists. Never centre them within a query
-    over steps: the next query text depends on the previous answer, so later lists depend on that answer's noise. Pairs
-    of identical lists are left out; other pairs with equal measures stay, because they help to estimate the mean
-    difference. A query's products are averaged over seeds and, for all steps together, added over steps. The unit is
-    the query, no matter how many steps it has, or its cluster if queries have clusters.
+    For each pair of lists, the differences in x and in P are centred over the step's queries or, if adjusted, replaced
+    by residuals of regressions on P before the step and on the query's mean measure over the lists. The differences
+    must not be centred within a query over steps: the next query's text depends on the previous answer, so later lists
+    depend on that answer's noise. Pairs of identical lists are left out; other pairs with equal measures are used,
+    because they help to estimate the mean difference. Each query's products are averaged over seeds and, for all steps
+    together, summed over steps. The unit of analysis is the query, or the cluster if queries have clusters.
 
-    Tests, intervals and limits are those of relay; with a single step and seed, all numbers equal relay's. A verdict on
-    a step needs at least STEP_AT_LEAST queries whose lists differ.
+    Tests, intervals and minimum numbers of queries are those of relay, and with one step and one seed, so are the
+    results. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.
 
     Args:
-        steps: The cells of each step: a cell per seed, or a single cell if the lists don't depend on the seed. All have
-            the same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P after
-            them, ``mean_x`` the query's mean ``x`` over the lists, and ``p0`` its P before the step.
+        steps: Each step's cells, a cell per seed. In a cell, ``p0`` is P before the step and ``p`` is P after it.
 
     Returns:
-        Rows with the columns ``TABLE``: as measured and adjusted, for each step, then for all steps. Empty if there is
-        only one list.
+        Rows with columns TABLE, unadjusted and adjusted: for each step, then for all steps; empty if there is one list.
     """
     if not steps or any(len(cell.x) < 2 for cells in steps.values() for cell in cells):
         return []

@@ -1,4 +1,4 @@
-"""Build the tables of search rounds: relay by step, and P, lists and tokens by round."""
+"""Compute the tables about search rounds: relay by step, and P, lists and tokens by round."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ SCORES = {**STUDY_PART, **OF_ROUND}
 
 
 class Round(NamedTuple):
-    """One retriever's list in one round after the first."""
+    """A retriever's results in a round after the first."""
 
     number: int
     retriever: str
@@ -60,7 +60,7 @@ class Round(NamedTuple):
 
 
 class RoundStudy(NamedTuple):
-    """The data behind the tables of one dataset, generator and scorer."""
+    """The data from which the tables for a dataset, generator and scorer are computed."""
 
     retrievers: Sequence[str]
     """The retrievers in search rounds, starting with the reference."""
@@ -82,16 +82,16 @@ class RoundStudy(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """The retriever that searches in every round."""
+        """The reference retriever, which searches in every round."""
         return self.retrievers[0]
 
     def sets(self) -> list[str]:
-        """Return the reference sets except the unseen ones."""
+        """Return the names of the reference sets, without the unseen sets."""
         names = self.utility.filter(pl.col("retriever").is_in(self.retrievers))["references"]
         return [name for name in names.unique().sort() if not name.endswith(UNSEEN)]
 
     def first(self, references: str) -> pl.DataFrame:
-        """Return retriever, qid, p, p0 in round 1. A missing answer counts as 0; without passages, p is P₀."""
+        """Return P in round 1 (retriever, qid, p, p0): 0 if an answer is missing, and P₀ if nothing was retrieved."""
         rows = self.utility.filter(pl.col("retriever").is_in(self.retrievers), references=references)
         rows = rows.join(self.contexts.select("retriever", "qid", found=True), on=["retriever", "qid"], how="left")
         share = pl.col("n_seeds") / len(self.seeds)
@@ -99,7 +99,7 @@ class RoundStudy(NamedTuple):
         return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
 
     def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
-        """Yield each later round with a table of queries that have references: qid, seed, p, docnos, value."""
+        """Yield each later round with a table of the queries that have references: qid, seed, p, docnos and value."""
         qids = self.first(references)["qid"].unique().implode()
         for each in self.rounds:
             scores = each.scores.filter(references=references).select(*STATE, "p")
@@ -108,12 +108,12 @@ class RoundStudy(NamedTuple):
 
 
 def analyse_rounds(study: RoundStudy) -> dict[str, pl.DataFrame]:
-    """Return the tables ``round_slopes`` and ``round_scores``, keyed by name."""
+    """Compute the tables ``round_slopes`` and ``round_scores``, keyed by name."""
     return {"round_slopes": round_slopes(study), "round_scores": round_scores(study)}
 
 
 def round_slopes(study: RoundStudy) -> pl.DataFrame:
-    """Return SLOPES without STUDY_PART: the rows from slopes.round_slopes for each reference set."""
+    """Compute the slopes for each reference set: columns SLOPES without STUDY_PART."""
     without = {} if study.tested else {"verdict": UNDECIDED, "reason": UNTESTED}
     rows = [
         {"references": references, **row, **without}
@@ -158,7 +158,7 @@ def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, cont
 
 
 def round_scores(study: RoundStudy) -> pl.DataFrame:
-    """Return SCORES without STUDY_PART: a row per reference set, round and retriever, starting with zero-shot."""
+    """Describe each reference set, round and retriever: columns SCORES without STUDY_PART. Zero-shot comes first."""
     rows = [row for references in study.sets() for row in _of_references(study, references)]
     return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
 

@@ -21,8 +21,8 @@ def check_rounds(
     generator: GeneratorEntry,
     passages: int,
 ) -> dict[str, object]:
-    """Return the total number of ``passages`` over all rounds, and the window. Raises InputError if a query's longest
-    passages in ``contexts`` (one table per retriever) don't fit.
+    """Return the number of ``passages`` over all rounds, and the generator's window. Raises InputError if the longest
+    passages for a query in ``contexts`` (a table per retriever) don't fit.
     """
     window = window_of(generator)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,1 +1,1 @@
-"""List the studies in `results/` on a page: time, datasets, model and first answers."""
+"""List the studies in `results/` on a page: time, datasets, model and main answers."""

@@ -6,7 +6,7 @@ from ragrelay.base.annex import Annex
 
 
 class Studies(Annex):
-    """Write a page that lists the studies in `results/` with their first answers (target `studies`)."""
+    """Write a page that lists the studies in `results/` with their main answers (target `studies`)."""
 
     order = 10
 

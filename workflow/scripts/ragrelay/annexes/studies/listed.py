@@ -1,4 +1,4 @@
-"""Read each study's entry in the list of studies from the study's provenance.json and facts.json, if readable."""
+"""Read each study's entry in the list of studies from provenance.json and facts.json."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,9 +57,9 @@ class Listed:
 
 
 def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[str]]:
-    """Return the studies in ``root``, latest first, and the names of folders that are not studies.
+    """Return the studies in ``root``, latest first, and the names of other folders.
 
-    ``own``: the folder of the study whose run is just ending, so that its lock is ignored.
+    ``own``: the folder of the study whose run is ending, so its lock is ignored.
     """
     studies, others = [], []
     for folder in sorted(root.iterdir()):
@@ -76,12 +76,12 @@ def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[st
 
 
 def is_study(folder: Path) -> bool:
-    """Return whether a study's jobs have written to ``folder``."""
+    """Return whether ``folder`` contains files written by a study's jobs."""
     return any(any(folder.glob(pattern)) for pattern in MADE)
 
 
 def read_study(folder: Path, ending: bool = False) -> Listed:
-    """Read a study's entry; ``trouble`` lists unreadable files. Raises OSError if the folder is unreadable."""
+    """Read a study's entry; ``trouble`` lists files that can't be read. Raises OSError if the folder can't be read."""
     page, path, told = folder / PAGE, folder / PROVENANCE, folder / FACTS
     written = page.is_file()
     time = (page if written else folder).stat().st_mtime
@@ -147,9 +147,9 @@ def _first(names: list[str]) -> list[str]:
 
 
 def of_facts(facts: Mapping[str, Any]) -> dict[str, object]:
-    """Return the answers and warnings at the top of a study's page, from the content of facts.json.
+    """Return the answers and warnings at the top of a study's page, from the contents of facts.json.
 
-    Raises KeyError, TypeError, AttributeError or IndexError for unexpected content.
+    Raises KeyError, TypeError, AttributeError or IndexError if the contents are malformed.
     """
     answers = [(f"{row['dataset']} · {each['topic']}", each["sentence"]) for row in facts["over_all"]
                for each in row["answers"]]  # fmt: skip
@@ -171,7 +171,7 @@ def of_facts(facts: Mapping[str, Any]) -> dict[str, object]:
 
 
 def state(root: Path) -> set[tuple[str, int, int]]:
-    """Return the path, time and size of each page and provenance in ``root``, from which the list is written."""
+    """Return the path, modification time and size of each file in ``root`` that the list is based on."""
     return set(_state(root))
 
 

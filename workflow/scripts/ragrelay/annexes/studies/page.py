@@ -17,9 +17,9 @@ TIMES = 5
 
 
 def keep_list(root: Path, own: Path | None = None) -> list[str]:
-    """Write the list of the studies in ``root``; return warnings, such as about a folder that can't be written to.
+    """Write the list of studies in ``root``, and return warnings, such as that a folder isn't writable.
 
-    If two runs end at the same time, the list includes both: each run checks for changes after writing. ``own``: the
+    Each run checks for changes after writing, so no study is missing if two runs end at the same time. ``own``: the
     folder of the study whose run is ending. No list is written to the working directory or a file system's root.
     """
     page = root / NAME
@@ -39,7 +39,7 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
 
 
 def list_studies(root: Path) -> tuple[list[str], list[str]]:
-    """Write the list of the studies in ``root``; return warnings, and a line for each incomplete study."""
+    """Write the list of studies in ``root``, and return warnings and a line for each incomplete study."""
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]
@@ -48,7 +48,7 @@ def list_studies(root: Path) -> tuple[list[str], list[str]]:
 
 
 def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:
-    """Render the page as HTML, with all texts escaped."""
+    """Render the page as HTML; all texts are escaped."""
     return (
         environment(template.parent)
         .get_template(template.name)

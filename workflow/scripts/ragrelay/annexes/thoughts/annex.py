@@ -1,4 +1,4 @@
-"""The annex for thoughts, which reasoning models write before an answer."""
+"""The annex about thoughts, which reasoning models write before an answer."""
 
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.base.annex import Annex
@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Thoughts(Annex):
-    """Compare the lengths of generators' thoughts with each context and without one (a generator's key `thinking`)."""
+    """Compare the lengths of generators' thoughts by context, or without a context (key `thinking` of a generator)."""
 
     order = 9
     result_tables = RESULT_TABLES

@@ -1,4 +1,4 @@
-"""Draw the length of a generator's thoughts in tokens against k."""
+"""Draw the length of a generator's thoughts, in tokens, against k."""
 
 from pathlib import Path
 
@@ -17,14 +17,14 @@ TITLE = "tokens per thought"
 
 
 def draw_thoughts(study: ThoughtStudy, folder: Path) -> None:
-    """Draw the figure of thoughts into ``folder``."""
+    """Draw the figure about thoughts in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def thoughts_by_k(study: ThoughtStudy, theme: Theme) -> Spec:
     """Draw mean tokens per thought with intervals over queries: a line per retriever, and a panel per ordering.
 
-    A dotted line shows the mean without context, and a band shows this mean's interval.
+    A dotted line shows the mean without a context, and a band around it shows the interval.
     """
     grid = study.grid
     known = (

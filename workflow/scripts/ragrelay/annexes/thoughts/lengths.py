@@ -1,6 +1,6 @@
-"""Compare the lengths of a generator's thoughts, in tokens: with each context, without one, and between retrievers.
+"""Compare the lengths of a generator's thoughts in tokens: with and without a context, and between retrievers.
 
-The tests are those of gains (analysis.mean_tests), over queries or over clusters of queries.
+The tests are the same as for gains (analysis.mean_tests), over queries or clusters of queries.
 """
 
 from collections.abc import Iterator
@@ -90,10 +90,10 @@ DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
 def describe_thoughts(
     answers: pl.DataFrame, base: str | None, clusters: Clusters | None, budget: int | None
 ) -> dict[str, pl.DataFrame]:
-    """Build both tables from answer files' rows: retriever, ordering, k and TOKENS.
+    """Compute both tables from the rows of answer files: retriever, ordering, k and TOKENS.
 
-    ``base``: the retriever that others are compared with, if any. ``clusters``: each query's cluster number; None if
-    queries are independent. ``budget``: the maximum tokens in a thought, which limits intervals; None if unknown.
+    ``base``: the retriever with which others are compared, or None. ``clusters``: each query's cluster number; None if
+    queries are independent. ``budget``: the maximum tokens in a thought, which limit intervals; None if unknown.
     """
     queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
     return {
@@ -103,16 +103,16 @@ def describe_thoughts(
 
 
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
-    """Average thoughts' known token counts over seeds: OF_CONTEXT, qid, tokens (null if no count is known).
+    """Average the known token counts of thoughts over seeds: OF_CONTEXT, qid and tokens (null if no count is known).
 
-    An answer without a thought has 0 tokens; a thought that was cut or did not end has the length it reached.
+    An answer without a thought has 0 tokens. For a thought that was cut or didn't end, the tokens written so far count.
     """
     tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Describe thoughts in each cell (columns LENGTHS); ``queries``: from tokens_by_query, with column ``cluster``."""
+    """Describe the thoughts in each cell: columns LENGTHS. ``queries``: the result of tokens_by_query, with cluster."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
@@ -130,11 +130,11 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | 
 
 
 def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
-    """Compare every cell's thoughts with thoughts without context, then with ``base``, over the same queries.
+    """Compare the lengths of thoughts in each cell with those without context and with ``base``, over the same queries.
 
-    Returns DIFFERENCES and adjusted p-values; a family is all cells compared with the same retriever or with no
-    context. ``queries``: from tokens_by_query, with the column ``cluster``. As for gains, the verdict follows from the
-    uncorrected 95% interval. A cell without a test has a ``reason``.
+    Returns columns DIFFERENCES and adjusted p-values. A family contains all cells compared with the same retriever, or
+    all cells compared with no context. ``queries``: the result of tokens_by_query, with the column ``cluster``. As for
+    gains, the verdict is based on the uncorrected 95% interval. A cell that has no test has a ``reason``.
     """
     of = pl.col("retriever")
     cells = queries.filter(of != ZEROSHOT)
@@ -183,7 +183,7 @@ def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[st
 
 
 def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
-    """Test the mean of ``tokens`` minus ``other`` (n,): interval, p_verdict, verdict, stands, reason (DIFFERENCES)."""
+    """Test the mean of ``tokens`` - ``other`` (n,): interval, p_verdict, verdict, stands and reason (DIFFERENCES)."""
     differences = difference(tokens, other)
     size = len(differences) if cluster is None else mean_tests.ClusterMeans.of(differences, cluster).effective
     enough = size >= WORDS_FROM and mean_tests.enough(differences, cluster)

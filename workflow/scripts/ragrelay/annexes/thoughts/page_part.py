@@ -1,4 +1,4 @@
-"""The part of a study's page that covers thoughts."""
+"""The section about thoughts on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,15 +11,15 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[ThoughtStudy]:
-    """Return the thoughts of each dataset and reasoning generator; ``params`` come from rules.Thoughts.drawn."""
+    """Return the tables about thoughts for each dataset and reasoning generator. ``params``: Thoughts.drawn."""
     return ThoughtStudy.each(files, params)
 
 
 def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``thoughts.html.j2``, and add the charts on thoughts to ``page``."""
+    """Return the variables for the template ``thoughts.html.j2``, and add the charts about thoughts to ``page``."""
     return {"thoughts": page.units("thoughts", part, thought_answer, thought_sentences, OUTPUTS, PARTS, most_rows)}
 
 
 def warnings(part: Sequence[ThoughtStudy]) -> list[str]:
-    """Warn of each generator with many thoughts that were cut or did not end."""
+    """Warn about each generator with many thoughts that were cut or didn't end."""
     return [warning for study in part for warning in thought_warnings(study)]

@@ -1,4 +1,4 @@
-"""Build the page's tables on thoughts."""
+"""Build the page's tables about thoughts."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ ENDS = {ENDED: "ended by a mark", CUT: "cut at the budget", UNFINISHED: "unfinis
 
 
 def thought_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
-    """Show each cell's tokens per thought, the share of thoughts that were cut or did not end, and how thoughts end."""
+    """Show each cell's tokens per thought, the share of thoughts that were cut or didn't end, and how thoughts end."""
     shares = [(pl.col(end) / pl.col("n")).alias(f"share_{end}") for end in ENDS]
     frame = study["thoughts"].with_columns(*shares, CENSORED_SHARE.alias("censored"))
     return table_of(
@@ -26,7 +26,7 @@ def thought_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
 
 
 def difference_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
-    """Show each comparison's difference and verdict, and the share of thoughts that were cut on each side."""
+    """Show the difference and verdict of each comparison, and the share of cut thoughts on each side."""
     cells = study["thoughts"]
     ends = cells.select("retriever", "ordering", "k", CENSORED_SHARE.alias("censored"))
     same = ["ordering", "k"]

@@ -1,4 +1,4 @@
-"""Provide the rules about thoughts with data: the reasoning generators, and values for tables and figures."""
+"""Provide data for the rules about thoughts: the reasoning generators, and values for tables and figures."""
 
 import functools
 
@@ -16,13 +16,13 @@ class Thoughts:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's reasoning generators, except those whose answers are imported."""
+        """The grid's reasoning generators, except generators with imported answers."""
         entries = {name: self.study.generator(name) for name in self.study.grid.generators}
         return [name for name, one in entries.items() if is_asked(one) and thought_marks(one) is not None]
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """A key for each dataset and reasoning generator."""
+        """The wildcards for each dataset and reasoning generator."""
         return [
             {"dataset": dataset, "generator": generator}
             for dataset in self.study.grid.datasets
@@ -39,17 +39,17 @@ class Thoughts:
         return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
 
     def budget_of(self, generator: str) -> int | None:
-        """Return the maximum tokens in a thought: its budget, or max_tokens if thought and answer share them."""
+        """Return the maximum tokens in a thought: its budget, or max_tokens if thought and answer share a budget."""
         definition = self.study.generator(generator)
         return GENERATOR_KINDS.of(definition).thought_budget(definition) or definition.get("max_tokens")
 
     def base_of(self, dataset: str) -> str | None:
-        """Return the retriever that others are compared with: the primary comparison's reference, or None."""
+        """Return the retriever with which others are compared: the primary comparison's reference, or None."""
         primary = self.study.primary(dataset)
         return primary["reference"] if primary else None
 
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Thoughts:
-    """Return the data on thoughts that the rules need for ``study``."""
+    """Return the data for the rules about thoughts in ``study``."""
     return Thoughts(study)

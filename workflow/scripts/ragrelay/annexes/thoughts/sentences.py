@@ -1,4 +1,4 @@
-"""State with which contexts thoughts are longer or shorter, and how many thoughts were cut."""
+"""Say with which contexts thoughts are longer or shorter, and how many thoughts were cut."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,9 +26,9 @@ BY_VERDICT = {
 
 
 def thought_answer(study: ThoughtStudy) -> Conclusion:
-    """Conclude with which retrievers thoughts have more or fewer tokens than with the primary pair's reference.
+    """Say with which retrievers thoughts are longer or shorter than with the primary comparison's reference.
 
-    With a single retriever, the comparison is with thoughts without context.
+    With a single retriever, the comparison is with thoughts without a context.
     """
     heading = "Thoughts", "Does the model think longer with a worse context?"
     generator, against = study.keys["generator"], study.against[0]
@@ -51,13 +51,13 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:
-    """Compare the cells shown first with each baseline, count verdicts, and give shares of cut or unknown thoughts."""
+    """Write sentences that compare the cells shown first with each baseline, count verdicts, and count cut thoughts."""
     compared = [sentence for against in reversed(study.against) for sentence in _compared(study, against)]
     return [*compared, *_censored(study), *_unknown(study)]
 
 
 def thought_warnings(study: ThoughtStudy) -> list[str]:
-    """Warn if more than a share MANY of the thoughts were cut at the budget or did not end."""
+    """Warn if more than a share MANY of the thoughts were cut at the budget or didn't end."""
     rows = study.counts
     censored = study.censored(rows)
     if censored is None or censored <= MANY:

@@ -1,4 +1,4 @@
-"""Hold the report's data on a generator's thoughts for one dataset."""
+"""The report's data about a generator's thoughts, for a dataset."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -22,7 +22,7 @@ CENSORED_SHARE = pl.when(THOUGHTS > 0).then(CENSORED / THOUGHTS)
 
 
 class ThoughtStudy(ShownTables):
-    """The thoughts of one generator on one dataset; ``params`` come from rules.Thoughts.drawn."""
+    """A generator's thoughts about a dataset's queries. ``params`` comes from rules.Thoughts.drawn."""
 
     COLUMNS: ClassVar = {"thoughts": COLUMNS, "thought_differences": DIFFERENCE_COLUMNS}
 
@@ -32,13 +32,13 @@ class ThoughtStudy(ShownTables):
 
     @property
     def primary(self) -> Mapping[str, Any] | None:
-        """The primary comparison (config.study.Study.primary); None if there is only one retriever."""
+        """The primary comparison, or None if the study has only one retriever."""
         primary: Mapping[str, Any] | None = self.params["primary"][self.keys["dataset"]]
         return primary
 
     @property
     def lead(self) -> dict[str, object]:
-        """Return the ordering and k of the cells shown first: the primary comparison's, if there is one."""
+        """The ordering and k of the cells shown first, taken from the primary comparison if there is one."""
         if self.primary is None:
             ordering = self.grid.orderings[0]
             return {"ordering": ordering, "k": max(k for name, k in self.grid.contexts if name == ordering)}
@@ -46,22 +46,22 @@ class ThoughtStudy(ShownTables):
 
     @property
     def against(self) -> list[str]:
-        """Return the baselines: the primary comparison's reference retriever, if there is one, then zero-shot."""
+        """The baselines: the primary comparison's reference retriever, if there is one, and zero-shot."""
         return [*([self.primary["reference"]] if self.primary else []), ZEROSHOT]
 
     @property
     def looks(self) -> dict[str, Look]:
-        """Return each retriever's colour and shape, as in the other figures on the dataset."""
+        """Each retriever's colour and shape, the same as in other figures about the dataset."""
         pair = (self.primary["reference"], self.primary["retriever"]) if self.primary else ()
         by_name = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
         return {name: by_name[name] for name in self.grid.retrievers}
 
     @property
     def counts(self) -> pl.DataFrame:
-        """Return the rows of thoughts.csv with distinct prompts: orderings of a single passage share a prompt."""
+        """The rows of thoughts.csv with distinct prompts; with a single passage, all orderings share a prompt."""
         return distinct(self["thoughts"], ("retriever", "ordering"))
 
     def censored(self, rows: pl.DataFrame) -> float | None:
-        """Return the share of thoughts in ``rows`` (of thoughts.csv) that were cut or did not end."""
+        """Return the share of thoughts that were cut or didn't end. ``rows``: rows of thoughts.csv."""
         sums = rows.select(pl.col(ENDED, CUT, UNFINISHED).sum())
         return sums.select(CENSORED_SHARE).item()

@@ -1,1 +1,1 @@
-"""Define the file formats in which users can give claims, one in each module."""
+"""File formats for claims, one per module."""

@@ -16,12 +16,12 @@ class Conflictqa(RivalStatements):
     """records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """Recast JSON lines that hold a model's answer from memory, and evidence for and against it.
+        """Recast JSON lines that contain a model's answer from memory, and evidence for and against that answer.
 
-        The claim is ``memory_answer``, with ``parametric_memory_aligned_evidence`` for it and
-        ``counter_memory_aligned_evidence`` against it; with ``rivals``, ``counter_answer`` becomes a claim too. A claim
-        is true if it contains an answer from ``ground_truth``. As in the paper, records without a ``memory_answer`` are
-        left out; the log gives their number.
+        The claim is ``memory_answer``; ``parametric_memory_aligned_evidence`` supports it and
+        ``counter_memory_aligned_evidence`` refutes it. With ``rivals``, ``counter_answer`` is also used as a claim. A
+        claim is true if it contains an answer from ``ground_truth``. As in the paper, records without a
+        ``memory_answer`` are left out; the number of such records is logged.
         """
         claimed = STATEMENTS if rivals else STATEMENTS[:1]
         empty = 0

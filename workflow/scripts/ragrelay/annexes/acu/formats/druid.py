@@ -11,10 +11,10 @@ class Druid(ClaimFormat):
     """DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
 
     def records(self, path: Path) -> Records:
-        """Return the file's rows unchanged."""
+        """Return the rows of the file, unchanged."""
         return file_records(path)
 
     def check_path(self, place: str, path: Path) -> None:
-        """Check that the file has a suffix which this format can read."""
+        """Check that the file has an extension that this format supports."""
         if path.suffix not in ENDINGS:
             raise InputError(place, f"the file extension {path.suffix!r}", one_of(ENDINGS))

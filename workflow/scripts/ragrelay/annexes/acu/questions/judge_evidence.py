@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JudgeEvidence(Question):
-    """A question about each distinct piece of evidence in a set of claims, for the configured evidence judge."""
+    """A question that asks the configured judge about each distinct piece of evidence in a set of claims."""
 
     folder = "acu/"
     asks, reads = "judge_evidence", "read_evidence_judgements"

@@ -1,4 +1,4 @@
-"""Compute the probabilities of three label words, with and without evidence in the prompt, and of the evidence."""
+"""Compute likelihoods of the label words, with and without evidence in the prompt, and of the evidence itself."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreClaims(Question):
-    """A question about each claim in a set, asked with each template."""
+    """A question about each claim in a set, with each template."""
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
@@ -55,7 +55,7 @@ class ScoreClaims(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Request likelihoods of the label words and of the evidence. The receipt contains one receipt for each."""
+    """Request the likelihoods of the label words and of the evidence. The receipt lists both kinds of request."""
     import polars as pl
 
     from ragrelay.annexes.acu.requests import Asked

@@ -1,4 +1,4 @@
-"""Compute the tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
+"""Compute the tables of a claims study: pairs with characteristics, ACU by stance, and correlations."""
 
 from ragrelay.annexes.acu.tables import analyse_acu
 from ragrelay.base.io.atomic_files import write_csv, write_spreadsheet

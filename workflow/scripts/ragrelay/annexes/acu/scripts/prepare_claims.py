@@ -1,4 +1,4 @@
-"""Read and check the claims of a catalogue entry."""
+"""Read and check the claims for a catalogue entry."""
 
 from ragrelay.annexes.acu.source import prepare_claims
 from ragrelay.base.io.atomic_files import write_parquet

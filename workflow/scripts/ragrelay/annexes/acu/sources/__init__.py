@@ -1,1 +1,1 @@
-"""Define the sources of claims, one in each module."""
+"""Sources of claims, one per module."""

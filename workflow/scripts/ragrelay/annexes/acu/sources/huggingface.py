@@ -1,4 +1,4 @@
-"""Read claims from a data set on the Hugging Face hub, from the hub's own Parquet files, without running its code."""
+"""Read claims from a data set on the Hugging Face hub, using only the Parquet files that the hub provides."""
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ class Huggingface(ClaimSource):
     def records(self) -> Records:
         """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub derives from the default revision.
 
-        Raises InputError if there are no such files or the hub can't be reached.
+        Raises InputError if the hub has no such files or can't be reached.
         """
         pattern = f"{self.subset}/{self.split}/*.parquet"
         place = f"data set {self.id} at {self.revision}"

@@ -1,4 +1,4 @@
-"""Read claims from the user's file."""
+"""Read claims from a user's file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,7 @@ class Local(ClaimSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the file exists, that its name suits its format, and that the format supports ``rivals``."""
+        """Check that the file exists, that the format supports its name, and that the format supports ``rivals``."""
         path = study.folder / self.path
         if not path.is_file():
             raise InputError(f"{place}.path'", f"no file {path}", "a file of claims with evidence")
@@ -49,5 +49,5 @@ class Local(ClaimSource):
         return self.path
 
     def files(self) -> list[str]:
-        """Return the file of claims and evidence."""
+        """Return the path of the claims file."""
         return [self.path]

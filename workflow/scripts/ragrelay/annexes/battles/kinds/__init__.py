@@ -1,1 +1,1 @@
-"""Kinds of battles, one per module; they differ in who decides which of two answers is better."""
+"""Kinds of battles, one per module. Kinds differ in who decides which of two answers is better."""

@@ -20,8 +20,8 @@ PARTS = {"query", "first", "second"}
 
 
 class Judge(Fought):
-    """A generator that sees the query and both answers, in both orders. Its vote is the most probable of the words
-    first, second and tie. Identical answers tie and an empty answer loses, without a request to the generator."""
+    """A generator that sees the query and the two answers, once in each order. Its vote is the most probable of the
+    words first, second and tie. Without a request to the generator, identical answers tie and an empty answer loses."""
 
     generator: Name = Field(description="Name of the generator that votes; it must not write thoughts.")
     references: Literal["judged", "gold", "none"] = Field(
@@ -44,11 +44,11 @@ class Judge(Fought):
 
     @property
     def template(self) -> str:
-        """The name of the judge's template."""
+        """The name of the template that the judge uses."""
         return self.prompt or PROMPT + (ALONE if self.references == "none" else "")
 
     def placeholders(self) -> set[str]:
-        """Return the placeholders that the judge's template must have."""
+        """Return the placeholders that the judge's template must contain."""
         return PARTS if self.references == "none" else {*PARTS, "references"}
 
     def judges(self) -> list[str]:
@@ -66,7 +66,7 @@ class Judge(Fought):
             check_gold(study, "gold answers, which a battle with references: gold needs")
 
     def parts(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return the parts of the judge's template that its prompts are built from."""
+        """Return the parts of the judge's template that are used to build prompts."""
         parts = vars(load_judge_template(self._path(study), self.placeholders()))
         return {name: part for name, part in parts.items() if name != "swapped"}
 

@@ -13,8 +13,8 @@ LEAST = 3
 
 
 class Panel(Battle):
-    """The mean vote of several battles, over the queries with a vote in all of these battles. A panel has a verdict
-    only if leaving out any single battle gives the same verdict."""
+    """The mean vote of several battles, for queries that have a vote in each of the battles. A panel reaches a verdict
+    only if the verdict stays the same whichever battle is left out."""
 
     of: Annotated[Unique[Name], Field(min_length=LEAST)] = Field(
         description=f"Names of at least {LEAST} other battles that have the same opponent and pairs."

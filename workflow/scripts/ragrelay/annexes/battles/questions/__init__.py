@@ -1,1 +1,1 @@
-"""The annex's questions to models."""
+"""Questions that the annex asks models."""

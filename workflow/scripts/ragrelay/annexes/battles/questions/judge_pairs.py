@@ -19,7 +19,7 @@ MODULE = "ragrelay.annexes.battles.votes"
 
 
 class JudgePairs(AboutPairs):
-    """A question about every pair of answers compared in a battle, for the battle's judge."""
+    """A question that asks a battle's judge about every pair of compared answers."""
 
     asks, reads = "judge_pairs", "read_pair_votes"
     does = (

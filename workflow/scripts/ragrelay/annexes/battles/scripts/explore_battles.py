@@ -1,4 +1,4 @@
-"""Write the answers compared in battles, with the votes on them, for the query explorer."""
+"""Write the answers compared in battles, and the votes on these answers, for the query explorer."""
 
 import polars as pl
 from ragrelay.annexes.battles.explored import explore_battles

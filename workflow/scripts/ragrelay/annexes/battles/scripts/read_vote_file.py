@@ -1,4 +1,4 @@
-"""Read a file of votes on pairs of answers."""
+"""Read a file that contains votes on pairs of answers."""
 
 from pathlib import Path
 

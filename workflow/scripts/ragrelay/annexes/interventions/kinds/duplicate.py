@@ -7,9 +7,9 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class Duplicate(OfOwnPassages):
-    """Repeats each passage of the context in turn at the end of the prompt. The effect is P with the copy minus P
-    without the copy. A relevant passage is compared with passages judged non-relevant, at the same position and for the
-    same query.
+    """Repeats each passage of the context, one at a time, at the end of the prompt. The effect is P with the copy minus
+    P without the copy. Relevant passages are compared with passages judged non-relevant, at the same position and for
+    the same query.
     """
 
     effect: ClassVar = (
@@ -21,5 +21,5 @@ class Duplicate(OfOwnPassages):
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context with the passage at ``rank`` repeated at the end."""
+        """Repeat the passage at ``rank`` at the end of the context."""
         return [*docnos, docnos[rank]], [*(docnos[place] for place in order), docnos[rank]]

@@ -7,9 +7,9 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class LeaveOut(OfOwnPassages):
-    """Leaves out each passage of the context in turn. The effect is P with the passage minus P without the passage.
-    A relevant passage is compared with passages judged non-relevant, at the same position and for the same query,
-    so the effect of merely having one passage fewer cancels out.
+    """Leaves out the passages of the context, one at a time. The effect is P with the passage minus P without the
+    passage. Relevant passages are compared with passages judged non-relevant, at the same position and for the same
+    query, so the effect of having one passage fewer cancels out.
     """
 
     effect: ClassVar = (
@@ -20,6 +20,6 @@ class LeaveOut(OfOwnPassages):
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
-        """Return the context without the passage at ``rank``."""
+        """Leave the passage at ``rank`` out of the context."""
         ranked = [docno for place, docno in enumerate(docnos) if place != rank]
         return ranked, [docnos[place] for place in order if place != rank]

@@ -1,4 +1,4 @@
-"""Replace a passage in the context with a relevant passage and, separately, with a non-relevant one."""
+"""Replace a passage in the context, once with a relevant passage and once with a non-relevant passage."""
 
 from typing import ClassVar, Literal
 
@@ -24,10 +24,10 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """Replaces one passage with a relevant one and, in a separate context, with one judged non-relevant. Neither
-    passage is in the original context or a near copy of a passage there. The two have similar lengths where possible
-    and are used at every position. The effect is the difference in P between the two changed contexts, so the cost of
-    the exchange itself cancels out.
+    """Replaces a passage of the context, once with a relevant passage and once with one judged non-relevant. Neither
+    replacement is in the original context or a near copy of a passage in the original context. The two replacements
+    have similar lengths if possible, and are used at each of the chosen positions. The effect is the difference in P
+    between the two changed contexts, so the effect of losing the original passage cancels out.
     """
 
     population: ClassVar = "whose judgements include a relevant and a non-relevant passage outside the top {k}"
@@ -47,7 +47,7 @@ class Swap(Intervention):
     )
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return a changed context for each draw, position and arm (relevant or non-relevant passage)."""
+        """Return a changed context for each draw and position, with the relevant and with the non-relevant passage."""
         docnos = [passage.docno for passage in given.context]
         rows = []
         for draw, pair in enumerate(given.pairs):
@@ -62,7 +62,7 @@ class Swap(Intervention):
         return rows
 
     def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
-        """Return the difference in P between the relevant and the non-relevant passage at each position."""
+        """Return, for each position, P with the relevant passage minus P with the non-relevant passage."""
         first, second = (scored.filter(arm=arm).select(*ROW, "p", "value") for arm in (RELEVANT, OTHER))
         both = first.join(second, on=ROW, suffix="_other", maintain_order="left")
         return both.select(

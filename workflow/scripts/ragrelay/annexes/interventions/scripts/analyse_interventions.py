@@ -1,4 +1,4 @@
-"""Test the effect of one relevant passage on P, for every intervention on a dataset, with one scorer."""
+"""Estimate the effect of one relevant passage on P, for all interventions on a dataset, with a scorer."""
 
 import polars as pl
 from ragrelay.analysis.relay import COLUMNS as RELAY

@@ -1,4 +1,4 @@
-"""Build the prompts with a retriever's changed contexts."""
+"""Build the prompts for a retriever's changed contexts."""
 
 import polars as pl
 from ragrelay.annexes.interventions.prompts import build_changed_prompts

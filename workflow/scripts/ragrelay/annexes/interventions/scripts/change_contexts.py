@@ -1,4 +1,4 @@
-"""Change one passage at a time in a retriever's contexts, and count the queries whose contexts can't be changed."""
+"""Change one passage at a time in a retriever's contexts, and count the queries left out."""
 
 import polars as pl
 from ragrelay.annexes.interventions.contexts import change_contexts

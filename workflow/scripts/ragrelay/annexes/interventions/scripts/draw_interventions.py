@@ -1,4 +1,4 @@
-"""Draw the effect of one relevant passage by its position."""
+"""Draw the effect of one relevant passage, by position in the prompt."""
 
 from pathlib import Path
 

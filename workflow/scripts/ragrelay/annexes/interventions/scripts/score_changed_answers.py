@@ -1,4 +1,4 @@
-"""Score the answers to a retriever's changed contexts."""
+"""Score the answers to prompts with a retriever's changed contexts."""
 
 from ragrelay.annexes.interventions.scores import score_changed_answers
 from ragrelay.base.io.atomic_files import write_parquet

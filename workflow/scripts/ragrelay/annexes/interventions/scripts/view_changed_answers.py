@@ -1,4 +1,4 @@
-"""Write the file of answers to a retriever's changed contexts, from the store."""
+"""Read the answers to prompts with a retriever's changed contexts from the answer store, and write them to a file."""
 
 import polars as pl
 from ragrelay.annexes.interventions.answers import view_changed_answers

@@ -1,6 +1,6 @@
 """Compare retrieval measures by how closely they track answer quality.
 
-params: patterns, kinds (of the retrievers), declared (a measure, may be None).
+params: patterns, kinds (of the retrievers), and declared (the measure chosen in advance, or None).
 """
 
 import polars as pl

@@ -1,4 +1,4 @@
-"""Draw how closely scorers agree with human scores of a dataset's answers."""
+"""Draw how well scorers agree with human scores of a dataset's answers."""
 
 from pathlib import Path
 

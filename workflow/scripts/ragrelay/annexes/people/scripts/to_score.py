@@ -1,4 +1,4 @@
-"""Draw each dataset's answers for people to score next, and write them as CSV files."""
+"""Draw answers from each dataset for people to score next, and write the answers to CSV files."""
 
 from ragrelay.annexes.people.to_score import to_score
 from ragrelay.base.display.terminal import say

@@ -1,4 +1,4 @@
-"""Summarise a recheck: write the table and the record, and print the findings on the terminal."""
+"""Summarise a recheck: write the table and the record, and print the findings to the terminal."""
 
 from ragrelay.annexes.recheck.write import recheck
 from ragrelay.base.display.terminal import say

@@ -1,4 +1,4 @@
-"""Regenerate some of a generator's stored answers outside the store and compare them, or count them for the plan."""
+"""Regenerate some of a generator's stored answers and compare them, or only count the answers for the plan."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compare one of the study's tables with its published counterpart."""
+"""Compare a table of the study with the corresponding published table."""
 
 from ragrelay.annexes.reproduction.claims import compare_published_claims
 from ragrelay.annexes.reproduction.labels import compare_published_cost, compare_published_labels

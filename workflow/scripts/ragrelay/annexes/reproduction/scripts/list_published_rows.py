@@ -1,4 +1,4 @@
-"""List the papers' tables and figures that the study is compared with."""
+"""List the tables and figures in the papers with which the study is compared."""
 
 from ragrelay.annexes.reproduction.rows import list_published_rows
 from ragrelay.base.io.atomic_files import write_csv

@@ -1,4 +1,4 @@
-"""Estimate relay at each step of a search, and describe the rounds of the search."""
+"""Estimate relay at each step of a search, and describe the search rounds."""
 
 import polars as pl
 from ragrelay.annexes.rounds.tables import Round, RoundStudy, analyse_rounds

@@ -1,4 +1,4 @@
-"""Build the prompts that ask a model for the next round's queries, with the passages shown so far."""
+"""Build the prompts that ask a model for the next round's queries, given the passages shown so far."""
 
 import polars as pl
 from ragrelay.annexes.rounds.prompts import ask_next_query

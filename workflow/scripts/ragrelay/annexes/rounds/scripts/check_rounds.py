@@ -1,4 +1,4 @@
-"""Check that a context with the passages of all rounds fits a generator's window."""
+"""Check that a prompt with the passages of all rounds fits the generator's window."""
 
 import polars as pl
 from ragrelay.annexes.rounds.window import check_rounds

@@ -1,4 +1,4 @@
-"""Write each query's later rounds, for the query explorer."""
+"""Write each query's later rounds for the query explorer."""
 
 import itertools
 

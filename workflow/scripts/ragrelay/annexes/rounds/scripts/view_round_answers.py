@@ -1,4 +1,4 @@
-"""Write the file of a round's answers from the answer store."""
+"""Read a round's answers from the answer store, and write them to a file."""
 
 import polars as pl
 from ragrelay.annexes.rounds.answers import view_round_answers

@@ -1,4 +1,4 @@
-"""Write a round's queries from the answers of the previous round."""
+"""Write the queries for a round from the answers of the previous round."""
 
 import polars as pl
 from ragrelay.annexes.rounds.queries import write_round_queries

@@ -1,4 +1,4 @@
-"""Write the list of studies, and print those that are broken or not finished."""
+"""Write the list of studies, and print the studies that are broken or unfinished."""
 
 from pathlib import Path
 

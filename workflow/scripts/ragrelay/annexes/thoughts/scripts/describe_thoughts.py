@@ -1,4 +1,4 @@
-"""Describe the length of a generator's thoughts on a dataset's queries, and compare contexts."""
+"""Describe the length of a generator's thoughts about a dataset's queries, and compare contexts."""
 
 from ragrelay.annexes.thoughts.lengths import TOKENS, describe_thoughts
 from ragrelay.base.io.atomic_files import write_csv
