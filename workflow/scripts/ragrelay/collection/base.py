@@ -1,4 +1,4 @@
-"""Define the collection interface, which all sources implement."""
+"""Define the interface to a dataset's queries, judgements and passages."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,15 +20,14 @@ QUERIES, QRELS = schema_of(QUERY_COLUMNS), schema_of(QRELS_COLUMNS)
 
 
 class Collection(ABC):
-    """Interface to a dataset's queries, judgements and passages."""
+    """The interface to a dataset's queries, judgements and passages."""
 
     @abstractmethod
     def queries(self) -> pl.DataFrame:
         """Read the queries.
 
         Returns:
-            Columns qid, query and, if there are gold answers, answers (lists of strings), in the order of the
-            collection.
+            Columns qid, query and, if there are gold answers, answers (lists of strings), in the collection's order.
         """
 
     @abstractmethod
@@ -36,7 +35,7 @@ class Collection(ABC):
         """Read the relevance judgements.
 
         Returns:
-            Columns qid, docno and label, one row per judged pair.
+            Columns qid, docno and label, one row per judged pair of query and passage.
         """
 
     @abstractmethod
@@ -65,7 +64,7 @@ class Collection(ABC):
             judged: The judged passages' texts by docno.
 
         Returns:
-            The texts in ``judged``, or those of all passages if the collection reads all of them anyway.
+            The texts in ``judged``; if the collection reads all passages anyway, the texts of all passages.
         """
         return judged.values()
 
@@ -82,7 +81,7 @@ class Collection(ABC):
 
     @abstractmethod
     def corpus_identity(self) -> str:
-        """Identify the corpus, so that datasets with the same corpus share its indexes.
+        """Return an identifier for the corpus, so that datasets with the same corpus share indexes.
 
         Returns:
             A hash of the passages, or the corpus's id in a catalogue.
@@ -93,5 +92,5 @@ class Collection(ABC):
         """Count the passages in the corpus.
 
         Returns:
-            The number of passages; None if the corpus comes from a catalogue that doesn't give the number.
+            The number of passages; None if the corpus comes from a catalogue that doesn't report the number.
         """

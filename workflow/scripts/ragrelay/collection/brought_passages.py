@@ -1,4 +1,4 @@
-"""Read passages that a collection lacks from a user's file. Such passages may be in contexts, but aren't indexed."""
+"""Read passages from users' files and add them to a collection. Contexts may contain these passages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage from a user's file. Only contexts of the query ``qid`` (if None, of any query) may contain it."""
+    """A passage from a user's file, for contexts of the query ``qid`` or, if that is None, of any query."""
 
     path: Path
     docno: str
@@ -21,7 +21,7 @@ class BroughtPassage(NamedTuple):
 
 
 def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
-    """Read JSON Lines files of ``{"doc_id": …, "text": …}``, optionally with a ``qid``, plain or compressed.
+    """Read passages from JSON Lines files, plain or compressed, with keys doc_id, text and, optionally, qid.
 
     Raises InputError for the first line that is malformed or repeats a docno.
     """
@@ -38,9 +38,9 @@ def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
 
 
 def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> Collection:
-    """Return ``collection`` with the texts of the passages ``brought`` added.
+    """Return a collection that also contains the texts of the passages in ``brought``.
 
-    Raises InputError if the docno of a passage is already in the collection or has two different texts.
+    Raises InputError if a passage's docno is already in the collection, or if a docno has two different texts.
     """
     if not brought:
         return collection

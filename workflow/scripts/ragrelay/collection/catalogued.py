@@ -1,4 +1,4 @@
-"""Read a dataset from the ir_datasets catalogue. Passages come from ir_datasets' document store, without a copy."""
+"""Read a dataset from the ir_datasets catalogue. Passages are read from ir_datasets' document store."""
 
 import contextlib
 import functools
@@ -47,7 +47,7 @@ def corpus_id(dataset_id: str) -> str:
 def first_use() -> Iterator[None]:
     """Lock ir_datasets' home folder, because two jobs that download or build the same files would corrupt them.
 
-    While one job downloads, others wait; if the files already exist, the lock is only held for a moment. Raises
+    While one job downloads, other jobs wait. If the files already exist, the lock is only held for a moment. Raises
     InputError if a file is missing and can't be downloaded, for example on nodes without a network.
     """
     import ir_datasets
@@ -75,8 +75,8 @@ def first_use() -> Iterator[None]:
 class IrDatasetsCollection(Collection):
     """The dataset ``dataset_id`` in ir_datasets (https://ir-datasets.com). Raises InputError if the id is unknown.
 
-    Queries, qrels and documents are each downloaded and prepared on first use, by one job at a time. ``answers``: a
-    file with gold answers, for datasets that come without any (see local.with_gold).
+    Queries, qrels and documents are each downloaded and prepared on first use, by one job at a time. ``answers``: path
+    of a file with gold answers, for datasets that have none in the catalogue.
     """
 
     def __init__(self, dataset_id: str, answers: Path | None = None) -> None:

@@ -16,7 +16,7 @@ COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
 
 
 def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
-    """Read the cluster of each query in ``qids`` from lines ``qid<TAB>cluster``, and return ``COLUMNS``.
+    """Read the cluster of each query in ``qids`` from a file with lines ``qid<TAB>cluster``.
 
     Lines for other queries are ignored. Raises InputError for the first line that is malformed or repeats a qid, and
     for the first query without a line.
@@ -44,7 +44,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
 def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
     """Read each query's cluster number from clusters.parquet.
 
-    Returns None if queries are independent: ``path`` is None, or no two queries share a cluster.
+    Returns None if there is no such file or no two queries share a cluster; queries are then independent.
     """
     if path is None or not Path(path).is_file():
         return None

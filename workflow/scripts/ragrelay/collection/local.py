@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class LocalCollection(Collection):
-    """The dataset in the folder ``path``. All methods raise InputError for the first malformed line that they read."""
+    """A dataset in the folder ``path``. All methods raise InputError for the first malformed line that they read."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -59,7 +59,7 @@ class LocalCollection(Collection):
         return read_qrels(self.path / "qrels.txt")
 
     def passages(self) -> Iterator[dict[str, str]]:
-        """Yield each passage's docno and text. A passage without visible characters counts as missing."""
+        """Yield each passage's docno and text. Passages without visible characters are left out."""
         for _, docno, text, _ in numbered_passages(self._passages_path):
             yield {"docno": docno, "text": text}
 
@@ -166,9 +166,9 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
-    """Read qid, docno and label from a TREC qrels file (qid, iteration, docno, label), keeping its order.
+    """Read qid, docno and label from a TREC qrels file (qid, iteration, docno, label), in the file's order.
 
-    Raises InputError for the first line that is malformed or repeats a pair, and for an empty file.
+    Raises InputError for the first line that is malformed or repeats a query and passage, and for an empty file.
     """
     rows: list[tuple[str, str, int]] = []
     seen: dict[tuple[str, str], int] = {}

@@ -1,4 +1,4 @@
-"""Prepare a dataset's tables of queries, judgements and references, and count the data left out."""
+"""Prepare a dataset's tables of queries, judgements and references, and count data that is left out."""
 
 from collections.abc import Mapping
 
@@ -12,12 +12,12 @@ from ragrelay.collection.base import Collection
 def prepare_collection(
     collection: Collection, place: str, drop_identical_ids: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, object]]]:
-    """Read a collection and check it.
+    """Read a collection's queries and judgements, and check that they belong together.
 
     Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and counts of the
-    data left out (what, count). With ``drop_identical_ids``, one count is of the passages that have the id of a query
-    and are left out of its rankings. Raises InputError if no query has a judgement, or if there are gold answers but
-    none for a judged query.
+    data left out (what, count). With ``drop_identical_ids``, these counts include the passages that are left out of a
+    query's rankings because passage and query have the same id. Raises InputError if no query has a judgement, or if
+    there are gold answers but none for a judged query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -44,11 +44,11 @@ def prepare_collection(
 def prepare_references(
     collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the references for ``queries`` (qid, ...), chosen by their judgements ``qrels`` (qid, docno, label).
+    """Select the references for ``queries`` (qid, ...) according to the judgements ``qrels`` (qid, docno, label).
 
-    References (qid, docno, label, text) are the passages that have a text and a label at or above the lowest grade,
-    sorted by query and docno. Also returns counts of the data left out (what, count). ``grades`` maps each grade's name
-    to its lowest label. Raises InputError if a grade has no reference for any query.
+    References are passages that have a text and a label at or above the lowest grade. Returns the references (qid,
+    docno, label, text), sorted by query and docno, and counts of the data left out (what, count). ``grades``: each
+    grade's lowest label, by name. Raises InputError if a grade has no reference for any query.
     """
     wanted = qrels.filter(pl.col("label") >= min(grades.values()))
     texts = collection.texts(wanted["docno"].unique().to_list())
@@ -74,7 +74,7 @@ def prepare_references(
 
 
 def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows in ``queries`` (qid, ...) whose query has a judgement in ``qrels`` (qid, ...)."""
+    """Return the ``queries`` (qid, ...) that have at least one judgement in ``qrels`` (qid, ...)."""
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 

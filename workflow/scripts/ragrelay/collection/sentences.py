@@ -15,11 +15,11 @@ _MARKS = re.compile(r"[\u0f0d\u0f0e\u17d4\u17d5]+\s*")
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split ``text`` after each sentence and the whitespace that follows. Joining the parts restores the text.
+    """Split ``text`` into sentences, each with the whitespace that follows. Joining the sentences restores the text.
 
-    The package sentencex finds the ends of sentences, with its rules and abbreviations for English, which also cover
-    full stops in other scripts. A list item, with its bullet or number, is a separate sentence. A text without full
-    stops, as in Thai, is one sentence.
+    The package sentencex finds sentence ends, with its rules and abbreviations for English, which also work for full
+    stops in other scripts. A list item, with its bullet or number, begins a new sentence. A text without full stops, as
+    in Thai, is one sentence.
     """
     from sentencex import segment
 
@@ -41,9 +41,9 @@ def split_sentences(text: str) -> list[str]:
 
 
 def halves(text: str) -> list[str]:
-    """Split a text (two characters or more) at the whitespace nearest to its middle; if there is none, at the middle.
+    """Split a text at the whitespace nearest to the middle or, if there is none, in the middle.
 
-    A letter and its marks, such as vowel signs, stay together.
+    The text must have at least two characters. A letter and its marks, such as vowel signs, stay together.
     """
     middle = len(text) // 2
     places = [blank.end() for blank in re.finditer(r"(?<=\S)\s+(?=\S)", text)] or [middle]

@@ -59,7 +59,7 @@ class DatasetSource(Kind):
         """Check that the file with query clusters exists, if the dataset has one.
 
         Args:
-            place: The start of messages, as in ``Kind.check``.
+            place: The beginning of error messages, which names the dataset's entry.
             study: The study that uses the dataset.
 
         Raises:
@@ -74,7 +74,7 @@ class DatasetSource(Kind):
         """Require at least one reference grade in the configuration. A job's parameters may omit the grades.
 
         Args:
-            given: The entry as the user wrote it.
+            given: The dataset's entry in the configuration, without defaults.
 
         Raises:
             RefusedError: ``references`` is empty.
@@ -86,7 +86,7 @@ class DatasetSource(Kind):
         """Open the collection.
 
         Args:
-            folder: The folder that relative paths are relative to.
+            folder: The folder that relative paths start from.
 
         Returns:
             The collection.
@@ -97,7 +97,7 @@ class DatasetSource(Kind):
         """Return a name for the corpus, used in file names. Datasets with the same corpus return the same name.
 
         Args:
-            name: The dataset's name, returned by default.
+            name: The dataset's name, which is returned by default.
 
         Returns:
             A file name.
@@ -108,18 +108,18 @@ class DatasetSource(Kind):
         """List the user's files for the dataset, omitting any that don't exist.
 
         Args:
-            folder: The folder that relative paths are relative to.
+            folder: The folder that relative paths start from.
 
         Returns:
-            The files' paths; none by default.
+            The files' paths; an empty list by default.
         """
         return []
 
     def catalogued(self) -> str | None:
-        """Return the dataset's id in ir_datasets, if the dataset comes from there.
+        """Return the dataset's id in the ir_datasets catalogue, if the dataset comes from the catalogue.
 
         Returns:
-            The id; None if the dataset comes from elsewhere.
+            The id; None for a dataset from another source.
         """
         return None
 
@@ -127,9 +127,9 @@ class DatasetSource(Kind):
         """Check that the dataset has gold answers.
 
         Args:
-            place: The start of messages, as in ``check``.
+            place: The beginning of error messages, which names the dataset's entry.
             study: The study that uses the dataset.
-            expected: The end of the message, which names what needs gold answers.
+            expected: The end of the error message, which names the feature that needs gold answers.
 
         Raises:
             InputError: The dataset has no gold answers.
@@ -141,6 +141,6 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
-    """Raise InputError if a dataset in the grid has no gold answers. ``expected`` names the feature that needs them."""
+    """Raise InputError if a dataset in the grid has no gold answers. ``expected``: the feature that requires them."""
     for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

@@ -1,4 +1,4 @@
-"""Count words in texts in any script, and reject texts whose words a tokenizer can't read."""
+"""Check whether a tokenizer can read the words in a dataset's texts, in any script."""
 
 import logging
 import re
@@ -32,14 +32,14 @@ Tokens = Callable[[str], Sequence[str]]
 
 
 class Shares(NamedTuple):
-    """The share of words from which a tokenizer drops all letters, and the share from which it drops some."""
+    """The share of words that a tokenizer drops completely (lost), and the share that lose some letters (cut)."""
 
     lost: float
     cut: float
 
     @property
     def refused(self) -> bool:
-        """Whether the tokenizer loses so many words that the texts are rejected."""
+        """Whether the shares are too high, so that the texts are rejected."""
         return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Shares(NamedTuple):
 
 
 def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORDS) -> Shares:
-    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. ASCII words are never dropped or cut."""
+    """Return the shares of words in ``texts`` that the tokenizer drops or cuts. ASCII words count as intact."""
     count = lost = cut = 0
     kept: dict[str, int] = {}
     for text in texts:
@@ -64,9 +64,9 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if ``tokens`` loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
+    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
 
-    ``what``: a plural noun for the texts. ``expected``: what can read such texts.
+    ``what``: a plural noun for the texts. ``expected``: a noun phrase for an alternative that can read such texts.
     """
     found = shares(texts, tokens, pattern)
     if found.refused:
@@ -88,7 +88,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Return a count (what, count) of the queries with a word that ``tokens`` cuts; [] unless many words are cut."""
+    """Count the queries with a word that the tokenizer cuts (what, count); return [] unless many words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)
@@ -96,10 +96,10 @@ def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
 
 
 def sampled(collection: Collection) -> Iterator[str]:
-    """Yield the texts of the first SAMPLE passages."""
+    """Yield the texts of the collection's first SAMPLE passages."""
     return (passage["text"] for passage in islice(collection.passages(), SAMPLE))
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word, or nothing if its script has no spaces: measures that split texts at spaces can't read it."""
+    """Return a word's tokens for measures that split texts at spaces: none if the word's script has no spaces."""
     return [] if UNSPACED.fullmatch(word) else [word]

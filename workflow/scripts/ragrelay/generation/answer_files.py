@@ -1,4 +1,4 @@
-"""Read many answer files into a table with the keys from their paths, and write cells' answer files from the store."""
+"""Read answer files into one table, and write each cell's answer file from the answer store."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,9 +42,9 @@ Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read ``columns`` of all ``files`` into one table, with retriever, ordering and k taken from each file's path.
+    """Read ``columns`` from all ``files`` into one table; retriever, ordering and k come from the files' paths.
 
-    ``optional`` names further columns to read (keys of COLUMNS); they are null where a file lacks them.
+    A column in ``optional`` (keys of COLUMNS) is null for files that don't have the column.
     """
     frames = []
     for key, path in files.keyed:
@@ -61,14 +61,14 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Average each query's number of answer tokens over seeds; columns retriever, qid, tokens (null if unknown)."""
+    """Return columns retriever, qid and tokens: a query's mean answer length in tokens, or null if it is unknown."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
 
 
 def read_cited_sentences(path: Path) -> pl.DataFrame:
-    """Read qid and cited_sentences from an answer file; cited_sentences is null if the file has no such column."""
+    """Read columns qid and cited_sentences from an answer file; fill cited_sentences with nulls if it is missing."""
     has_column = "cited_sentences" in pl.read_parquet_schema(path)
     table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if has_column else [])], glob=False)
     return table if has_column else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
@@ -81,13 +81,13 @@ def view_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> list[dict[str, object]]:
-    """Write each cell's answers to its file: one row per query, in the order of the cell's prompt file.
+    """Write an answer file for each cell, with one row per query in the order of the cell's prompt file.
 
-    ``prompts`` is keyed by ordering and k, ``outputs`` by ordering, k and seed. The columns are those of COLUMNS that
-    aren't optional; those of THOUGHT follow if ``thinking`` has marks that separate thoughts from answers (see
-    without_thinking), or if the store has thoughts. Returns counts (what, count, of): missing (null) answers by reason,
-    dropped passages, answers with an unknown number of prompt tokens, cut thoughts and unclosed thoughts. If the store
-    lacks an answer, raises InputError before anything is written; the jobs' ``receipts`` may give the reason.
+    Keys are (ordering, k) in ``prompts`` and (ordering, k, seed) in ``outputs``. The columns are the required ones in
+    COLUMNS, and THOUGHT if ``thinking`` gives marks that separate thoughts from answers or the store contains thoughts.
+    Returns counts (what, count, of) of missing answers by reason, dropped passages, answers with an unknown number of
+    prompt tokens, thoughts cut at their budget, and answers that begin a second thought. Raises InputError before
+    writing anything if the store lacks an answer; ``receipts`` may show that the prompt was too long.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count the missing answers in ``rows`` by reason, and everything else that view_answers counts."""
+    """Count missing answers by reason, answers with unknown prompt length, cut thoughts and unclosed thoughts."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()
@@ -123,7 +123,7 @@ def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
-    """Raise InputError if ``receipts`` show that a job left out one of the prompts ``lacking`` (prompt_id)."""
+    """Raise InputError if, according to the jobs' ``receipts``, a prompt in ``lacking`` (prompt ids) was too long."""
     refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the parts of the error for each prompt that a job left out as too long, keyed by prompt_id."""
+    """Return the errors for prompts that were too long, each as place, found and expected, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

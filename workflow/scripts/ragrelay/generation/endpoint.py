@@ -1,4 +1,4 @@
-"""Send concurrent requests to an OpenAI-compatible endpoint, and retry while it is busy or doesn't reply."""
+"""Send concurrent requests to an OpenAI-compatible endpoint, and retry if the endpoint is busy or doesn't reply."""
 
 import logging
 import threading
@@ -65,14 +65,14 @@ MESSAGE = 300
 class EndpointEngine:
     """A client for the endpoint in a generator's definition.
 
-    The client's addresses come from ``base_url`` or, without it, from the environment variable OPENAI_BASE_URL. Each
-    request goes to the least busy address; if that one fails or is busy, the request goes to another. An API key is
-    sent only if ``api_key_env`` names the environment variable that holds it. The API key is never logged, and a reply
-    that contains the API key is never stored. All replies must come from the model named in the first reply, because
-    replicas may serve different models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly
-    as vLLM in the job would get them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the
-    server tokenises them. Redirects aren't followed, so prompts and key only go to the configured addresses. Raises
-    InputError for a bad address or key.
+    The addresses come from ``base_url`` or, if that key is missing, from the environment variable OPENAI_BASE_URL. Each
+    request goes to the address with the fewest open requests; if that address fails or is busy, to another. An API key
+    is sent only if ``api_key_env`` names the environment variable that holds the key. The API key is never logged, and
+    replies that contain it are never stored. All replies must name the same model, because replicas may serve different
+    models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the job would
+    receive them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the server tokenises them.
+    Redirects aren't followed, so that only the configured addresses receive prompts. Raises InputError if an address or
+    the key is invalid.
     """
 
     name = "openai"
@@ -104,23 +104,23 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one row of the answer store per request, as replies arrive."""
+        """Yield a row for the answer store as each reply arrives."""
         return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
     def run(
         self, method: Callable[["EndpointEngine", Iterator[object]], Iterator[object]], requests: Iterator[object]
     ) -> Iterator[object]:
-        """Yield the rows that ``method`` produces with this engine for ``requests``."""
+        """Call ``method`` with this engine and ``requests``, and yield the resulting rows."""
         return method(self, requests)
 
     def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
-        """Yield a row for each reply as it arrives; at most ``concurrency`` requests are open per address.
+        """Send ``requests``, and yield a row as each reply arrives.
 
-        ``form`` builds the requests' keys and the rows. Until the first answer, requests are sent one at a time, so
-        that an endpoint that rejects a request key rejects only one request. No row is yielded before every address has
-        replied, because they may serve different models. Raises InputError if the endpoint refuses a request, doesn't
-        read a complete prompt, cuts an answer short (check_whole), replies from a different model, or is still busy,
-        silent or unreachable, or still returns no completion, after all retries. Finished rows are yielded first.
+        ``form`` builds request bodies and rows. At most ``concurrency`` requests per address are open at a time. Until
+        the first answer arrives, requests are sent one at a time, so that a rejected request key costs only one
+        request. Rows are held back until every address has replied, because the addresses may serve different models.
+        Raises InputError if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from
+        a different model, or still fails after all retries. Finished rows are yielded before the error is raised.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -297,7 +297,7 @@ class EndpointEngine:
             tell(f"ragrelay: warning: {begin}; the other addresses get its requests")
 
     def replied(self) -> list[str]:
-        """Return the addresses that have replied, as configured."""
+        """Return the configured addresses that have sent at least one reply."""
         return [given for address, given in self._given.items() if self._servers.replies[address]]
 
     def _shares(self) -> str:
@@ -313,7 +313,7 @@ class EndpointEngine:
         return printable(self._sent.hidden(" ".join(request_failure(error).split())))[:MESSAGE]
 
     def as_chat(self, request: Request) -> bool:
-        """Return whether ``request`` is sent as a chat completion, whose text the server tokenises."""
+        """Return whether ``request`` is sent as chat messages, which the server tokenises."""
         return self.generator.get("chat", False) and not request.token_ids
 
     def _body(self, request: Request) -> dict[str, object]:
@@ -390,10 +390,10 @@ def _pause(state: tenacity.RetryCallState) -> float:
 
 
 class Form(NamedTuple):
-    """How to build requests and read replies: ``body`` returns a request's keys other than model and prompt.
+    """Functions that build a request's body (without model and prompt) and convert the reply to a row.
 
-    ``row`` builds the store's row, given the endpoint's name for messages, the request and the reply. ``row`` raises
-    InputError for a reply that must not be stored; this ends all requests.
+    ``row`` takes the endpoint's name for messages, the request and the reply. It raises InputError for a reply that
+    must not be stored; no further requests are then sent.
     """
 
     body: Callable[[Any], dict[str, Any]]

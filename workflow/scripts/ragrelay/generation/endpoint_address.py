@@ -1,4 +1,4 @@
-"""Find an endpoint's addresses and key in the generator's definition or the environment; choose between addresses."""
+"""Find an endpoint's addresses and API key, and choose an address for each request."""
 
 import os
 import threading
@@ -15,9 +15,9 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
-    """Return the addresses in ``base_url`` or, without it, those listed in the environment variable OPENAI_BASE_URL.
+    """Return the addresses in ``base_url`` or, if that key is missing, in the environment variable OPENAI_BASE_URL.
 
-    Raises InputError if both are missing, or if the variable contains anything but URLs separated by whitespace.
+    Raises InputError if neither contains an address, or if the environment variable contains an invalid URL.
     """
     if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
@@ -31,13 +31,13 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the address to put in the fingerprint: the first in ``base_url``, so that you can add others later."""
+    """Return the first address in ``base_url`` for the fingerprint, so that adding others later doesn't change it."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 
 
 class Servers:
-    """The addresses that serve a model. Each request goes to the one with the fewest open requests. Thread-safe."""
+    """The addresses that serve a model. Requests go to the address with the fewest open requests. Thread-safe."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self.addresses, self._lock = list(dict.fromkeys(addresses)), threading.Lock()
@@ -50,10 +50,10 @@ class Servers:
 
     @contextmanager
     def one(self, last: bool = False) -> Iterator[str]:
-        """Yield the address for a request: among those that aren't resting, the one with the fewest open requests.
+        """Choose the address for a request: among addresses that aren't resting, the one with the fewest open requests.
 
-        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. ``last``:
-        whether the request has no retry left; addresses that failed and never replied are then avoided, if possible.
+        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. With ``last``
+        (one of the request's last attempts), addresses that failed and have never replied are avoided if possible.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -70,17 +70,17 @@ class Servers:
                 self._tried.add(address)
 
     def rest(self, address: str, seconds: float) -> None:
-        """Send no requests to ``address`` for ``seconds`` if another address is available."""
+        """Send no requests to ``address`` for the next ``seconds`` if another address is available."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
 
     def answered(self, address: str) -> None:
-        """Count a reply from ``address``."""
+        """Record a reply from ``address``."""
         with self._lock:
             self.replies[address] += 1
 
     def all_tried(self) -> bool:
-        """Return whether at least one request to each address has ended."""
+        """Return whether at least one request to each address has finished, successfully or not."""
         with self._lock:
             return {*self.addresses} <= self._tried
 
@@ -92,11 +92,11 @@ class Servers:
             return first
 
     def shares(self) -> dict[str, int]:
-        """Return each address's number of replies; empty unless an address failed while another was available."""
+        """Return the number of replies per address; empty unless an address failed while another was available."""
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
-        """Return whether there are several addresses and one of them isn't resting; ``last`` is as in ``one``."""
+        """Return whether there are several addresses and at least one isn't resting. For ``last``, see ``one``."""
         with self._lock:
             return len(self.addresses) > 1 and bool(self._awake(last))
 
@@ -107,9 +107,9 @@ class Servers:
 
 
 def endpoint_key(definition: GeneratorEntry) -> str | None:
-    """Return the endpoint's API key from the environment; None if the definition names no variable.
+    """Return the endpoint's API key from the environment; None if the definition has no ``api_key_env``.
 
-    Raises InputError if the variable isn't set, or if the key can't be sent, for example because of a line break.
+    Raises InputError if the environment variable isn't set, or if the API key contains a character that can't be sent.
     """
     variable = definition.get("api_key_env")
     if variable is None:
@@ -123,9 +123,9 @@ def endpoint_key(definition: GeneratorEntry) -> str | None:
 
 
 def check_url(place: str, address: str) -> None:
-    """Raise InputError unless ``address`` is an http(s) URL without password and query.
+    """Raise InputError unless ``address`` is an http or https URL without a user, password, query or fragment.
 
-    Messages and results show an endpoint's address, so it must not contain a secret.
+    Messages and results show the address, so the address must not contain a secret.
     """
     expected = "http:// or https:// with a host, such as https://host/v1"
     try:

@@ -1,4 +1,4 @@
-"""Check the replies of an OpenAI-compatible endpoint before they are stored; a proxy may have sent them."""
+"""Check an OpenAI-compatible endpoint's replies, and convert them to rows for the answer store."""
 
 import dataclasses
 import re
@@ -53,7 +53,7 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """Raised for a ``response`` with status 200 that isn't a completion. Repeating the request may help."""
+    """Raised if a ``response`` with status 200 isn't a completion. Repeating the request may help."""
 
     def __init__(self, problem: str, response: Any) -> None:
         super().__init__(problem)
@@ -61,7 +61,7 @@ class ReplyError(Exception):
 
 
 class FailureError(Exception):
-    """Raised when a request to an address failed. ``cause`` is the client's error or a ReplyError."""
+    """Raised when a request to an address failed. ``cause`` is an error from the OpenAI client, or a ReplyError."""
 
     def __init__(self, address: str, cause: openai.OpenAIError | ReplyError) -> None:
         super().__init__(str(cause))
@@ -84,12 +84,12 @@ class _Usage(_Part):
     completion_tokens_details: _Details | None = None
 
     def cached_tokens(self) -> int | None:
-        """Return how many prompt tokens came from the cache: 0 if this isn't reported, None if no counts are."""
+        """Return the number of prompt tokens from the cache; 0 if not reported, None if there are no token counts."""
         details = self.prompt_tokens_details
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
     def thought_tokens(self) -> int | None:
-        """Return how many of the answer's tokens belong to the thought; None if the reply doesn't report it."""
+        """Return the number of answer tokens that belong to the thought; None if the reply doesn't report it."""
         return (self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None) or None
 
 
@@ -110,13 +110,13 @@ class _Logprobs(_Part):
     content: list[_Token] | None = None
 
     def sampled(self) -> list[float]:
-        """Return each answer token's log-probability; empty if the reply has none."""
+        """Return the log-probabilities of the answer's tokens; an empty list if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Return the log-probabilities of each token's likeliest candidates (tokens × CANDIDATES, padded with −inf).
+        """Return log-probabilities of the likeliest candidates per token (tokens × CANDIDATES, padded with −inf).
 
-        In completions, the sampled token is among its candidates even if it isn't one of the likeliest.
+        Completions list the sampled token as a candidate even if it isn't one of the likeliest.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
         places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]
@@ -136,7 +136,7 @@ class _Message(_Part):
     reasoning_content: Any = None
 
     def reason(self) -> str | None:
-        """Return why the content is missing, if the message says: a refusal, or a thought without an answer."""
+        """Return why the message has no content: a refusal, or a thought without an answer. None if neither applies."""
         return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
@@ -155,7 +155,7 @@ class _TextChoice(_Choice):
         return _Message(content=self.text)
 
     def stopped_at(self, mark: str) -> bool | None:
-        """Return whether the text ended at the stop string ``mark``; None if the server doesn't say."""
+        """Return whether generation stopped at the stop string ``mark``; None if the server doesn't report this."""
         return self.stop_reason == mark if "stop_reason" in self.model_fields_set else None
 
 
@@ -176,11 +176,11 @@ class Reply(_Part, Generic[AnyChoice]):
 
     @property
     def counts(self) -> _Usage:
-        """The reply's token counts; each may be unknown."""
+        """The token counts in the reply. Missing counts are None."""
         return self.usage or _Usage()
 
     def candidates(self) -> list[tuple[str, float]]:
-        """Return the first token's candidates, each with its text and log-probability; empty if there are none."""
+        """Return the text and log-probability of each candidate for the first token, or an empty list without any."""
         logprobs = self.choices[0].logprobs or _Logprobs()
         if logprobs.top_logprobs:
             return list((logprobs.top_logprobs[0] or {}).items())
@@ -189,7 +189,7 @@ class Reply(_Part, Generic[AnyChoice]):
 
 
 def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
-    """Parse ``response``, an HTTP response with status 200, as a completion. Raises ReplyError if it isn't one."""
+    """Parse an HTTP response with status 200 as a completion; raise ReplyError if it isn't a valid completion."""
     kind: type[Reply[Any]] = Reply[_ChatChoice] if as_chat else Reply[_TextChoice]
     try:
         return kind.model_validate_json(response.content)
@@ -202,10 +202,10 @@ def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
 
 
 def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
-    """Return the answer store's row for ``reply``.
+    """Convert ``reply`` to a row for the answer store.
 
-    After a refusal, a filtered answer, a tool call or a thought without an answer, the answer is missing: null, with
-    the reason as finish_reason. Token counts that the reply doesn't have are null.
+    If the endpoint refused or filtered the answer, or if the model only called a tool or wrote a thought, the answer is
+    null and finish_reason gives the reason. Token counts that are missing from the reply are null.
     """
     choice, usage = reply.choices[0], reply.counts
     answer, finish_reason = _answer(choice, usage, request.said)
@@ -229,18 +229,18 @@ def _own(request: Request) -> dict[str, object]:
 
 
 def refused_row(request: Request, reason: str, error: InputError) -> dict[str, object]:
-    """Return the row for an answer that is missing for ``reason``: the endpoint refused its prompt.
+    """Return the row for a prompt that the endpoint refused: the answer is null, and finish_reason is ``reason``.
 
-    All token counts are 0. ``refusal`` holds the error to raise if the endpoint refuses all prompts.
+    All token counts are 0. The column ``refusal`` holds ``error``, which is raised if the endpoint refuses all prompts.
     """
     counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "answer_tokens"), 0)
     return {**_own(request), "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
 
 
 def refused_prompt(error: Exception) -> str | None:
-    """Return the finish_reason if ``error`` means that the endpoint refuses the prompt; None for any other error.
+    """Return the finish_reason for a prompt that the endpoint refused; None if ``error`` has another cause.
 
-    REFUSED may be due to a request key: it concerns the prompt only if the address has answered other prompts.
+    REFUSED may also be caused by a request key, unless the address has already answered other prompts.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -253,7 +253,7 @@ def refused_prompt(error: Exception) -> str | None:
 
 
 class ThoughtReply(NamedTuple):
-    """A thought, the token ids from which the next request continues (None if unknown), and token counts, if known."""
+    """A thought, the token ids to append to the prompt for the next request, and token counts; None if unknown."""
 
     thought: Thought
     ids: tuple[int, ...] | None
@@ -265,9 +265,9 @@ class ThoughtReply(NamedTuple):
 def reply_thought(
     request: Request, reply: Reply[_TextChoice], marks: Sequence[str], thinks: ThoughtTokens | None
 ) -> ThoughtReply:
-    """Return the thought in ``reply``, a completion that should have stopped after the end mark.
+    """Return the thought in ``reply``. The request used the thought's end mark as a stop string.
 
-    If a server only reports ``stop`` and omits the mark, a thought that has begun is assumed to have ended there.
+    Some servers report ``stop`` but omit the end mark; a thought that has begun is then considered complete.
     """
     choice, usage = reply.choices[0], reply.counts
     text, ended = choice.text or "", choice.finish_reason
@@ -282,7 +282,7 @@ def reply_thought(
 
 
 def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
-    """Return the request for the answer, whose prompt ends with the thought's token ids or, if unknown, its text."""
+    """Return the request for the answer, with the thought (if there is one) appended to the prompt."""
     thought = reply.thought
     if thought.end == NO_END:
         return dataclasses.replace(request, begun="")
@@ -296,13 +296,13 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
-    """Return the store's row for a thought and its ``answer`` row, which is empty if the thought didn't end."""
+    """Add a thought to the row of its ``answer``. ``answer`` is empty if the thought didn't end."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if a thought exceeds ``budget`` or was cut before reaching it; accept unknown token counts."""
+    """Raise InputError if a thought has more than ``budget`` tokens, or was cut before that limit."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
@@ -312,8 +312,8 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
 def check_read(place: str, request: Request, read: int | None) -> None:
     """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
 
-    Prompts sent as token ids must be read completely; for text, the tokens must number at least READ_SHARE of its words
-    (in a chat, the words of the user message). An unknown count is accepted.
+    A prompt sent as token ids must be read completely. For a prompt sent as text, ``read`` must be at least READ_SHARE
+    times the number of words (in a chat, words in the user message). An unknown number (None) is accepted.
     """
     ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
@@ -325,10 +325,10 @@ def check_read(place: str, request: Request, read: int | None) -> None:
 
 
 def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
-    """Raise InputError if ``row`` shows that the endpoint cut the prompt, or cut the answer before ``max_tokens``.
+    """Raise InputError if the token counts in ``row`` show that the endpoint truncated the prompt or the answer.
 
-    For the prompt, see check_read. If token ids were sent, an answer with finish_reason `length` must have
-    ``max_tokens`` tokens, because vLLM in the job would have continued. Unknown counts are accepted.
+    If token ids were sent, an answer with finish_reason `length` must have ``max_tokens`` tokens, because vLLM in the
+    job would have continued. Unknown counts are accepted.
     """
     check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]
@@ -338,7 +338,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
 
 
 def advice(error: Exception, generator: GeneratorEntry) -> str:
-    """Return advice on which key of the ``generator``'s entry may fix ``error``; empty if there is none."""
+    """Return a hint on how to fix ``error``, to append to the error message, or an empty string if there is none."""
     if refused_prompt(error) == TOO_LONG:
         return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"
     variable = generator.get("api_key_env")
@@ -371,7 +371,7 @@ def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str
 
 
 def request_failure(error: Exception) -> str:
-    """Describe a failed request on one line: the status and the beginning of the reply, or why there is none."""
+    """Describe why a request failed: the HTTP status and the beginning of the reply, or the client's error."""
     name = "" if isinstance(error, ReplyError) else f"{type(error).__name__}: "
     if not isinstance(error, openai.APIStatusError | ReplyError):
         cause = error.__cause__

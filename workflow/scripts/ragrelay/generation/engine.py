@@ -1,4 +1,4 @@
-"""Run vLLM's step loop in this process, which keeps the batch full, unlike calls with chunks of requests."""
+"""Run vLLM one step at a time. Unlike calls with chunks of requests, this keeps the batch full."""
 
 import copy
 import os
@@ -41,7 +41,7 @@ PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
 class VllmEngine:
-    """A running vLLM engine for a generator's definition; ``window`` is its context length in tokens."""
+    """A running vLLM engine for a generator. ``window``: the engine's context length in tokens."""
 
     name = "vllm"
 
@@ -93,10 +93,10 @@ class VllmEngine:
         deque(self.finished(asked), maxlen=0)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one row of the answer store per request, as requests finish.
+        """Yield a row for the answer store as each request finishes.
 
-        Each request has its own seed, so that an answer's sampling doesn't depend on the rest of the batch. In
-        bfloat16, the arithmetic still depends on the batch size.
+        Each request has a separate seed, so that sampling doesn't depend on the rest of the batch. In bfloat16,
+        however, the arithmetic still depends on the batch size.
         """
         if self._thinks:
             yield from self._answers_after_thoughts(requests, self._thinks)
@@ -141,11 +141,11 @@ class VllmEngine:
             yield with_thought(row, thought, len(first.outputs[0].token_ids))
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, object]]:
-        """Yield the rows that ``method`` produces with this engine for ``requests``."""
+        """Call ``method`` with this engine and ``requests``, and yield the resulting rows."""
         return method(self, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "VllmEngine":
-        """Return an engine that uses this engine's loaded model with the decoding parameters of ``generator``."""
+        """Return an engine that shares this engine's loaded model but uses the decoding parameters in ``generator``."""
         other = copy.copy(self)
         other.generator, other._thinks = generator, thought_tokens(generator)
         return other
@@ -155,11 +155,11 @@ class VllmEngine:
         asked: Iterator[tuple[Asked, Sequence[int], object]],
         follow: Callable[[Asked, object], tuple[Asked, Sequence[int], object] | None] = lambda item, output: None,
     ) -> Iterator[tuple[Asked, Any]]:
-        """Run the requests ``asked``, and yield each request's item and output as soon as the request finishes.
+        """Run requests, and yield each request's item and output as soon as the request finishes.
 
-        A request consists of an item (any object), a prompt's token ids and SamplingParams. If ``follow`` returns
-        another request for an item and its output, that request runs before the item is yielded. Up to twice as many
-        requests as the batch holds wait inside the engine.
+        ``asked``: the requests; each consists of an item (any object), the prompt's token ids and SamplingParams.
+        ``follow`` may return another request for an item and its output; the item is then yielded only after that
+        request has finished. The engine holds up to twice as many requests as its batch.
         """
         from vllm.inputs import TokensPrompt
 
@@ -223,7 +223,7 @@ class VllmEngine:
 
 
 def check_end(output: Any) -> None:
-    """Raise InputError if a request failed inside vLLM, because the text of its output then isn't an answer."""
+    """Raise InputError if a request failed inside vLLM, because its output is then not an answer."""
     reason = str(output.outputs[0].finish_reason)
     if reason in GIVEN_UP:
         found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"
@@ -231,7 +231,7 @@ def check_end(output: Any) -> None:
 
 
 def output_row(request: Request, output: Any) -> dict[str, object]:
-    """Return the store's row for what vLLM returned for ``request``, without log-probabilities and TOKEN_SCORES."""
+    """Convert vLLM's output for ``request`` to a row for the store, without log-probabilities and TOKEN_SCORES."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,
@@ -266,7 +266,7 @@ def check_batch_invariance() -> None:
 
 
 def engine_arguments(generator: GeneratorEntry, window: int, on_cpu: bool) -> dict[str, object]:
-    """Return vLLM's engine arguments for a generator's definition."""
+    """Convert a generator's definition to vLLM's engine arguments."""
     source, revision = model_source(generator)
     arguments: dict[str, object] = {
         "model": staged_model(source, revision),

@@ -1,6 +1,6 @@
 """Run several vLLM engines side by side in one job, each in a separate process on separate GPUs.
 
-A pool is useful on clusters that only allocate complete nodes, for models that need fewer GPUs than a node has.
+Use a pool on clusters that only allocate complete nodes if the model needs fewer GPUs than a node has.
 """
 
 import os
@@ -33,9 +33,9 @@ Rows = Iterator[dict[str, Any]]
 
 
 class EnginePool:
-    """``engines_per_job`` engines that are used like a single VllmEngine.
+    """Several engines (``engines_per_job``) with the interface of a single VllmEngine.
 
-    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. If one engine dies, the job ends.
+    Raises InputError if CUDA_VISIBLE_DEVICES lists too few GPUs. If one engine dies, the job ends.
     """
 
     name = VllmEngine.name
@@ -53,20 +53,20 @@ class EnginePool:
         self.settings: dict[str, str] = {**settings, "engines": str(count)}
 
     def answers(self, requests: Iterator[Request]) -> Rows:
-        """Yield one row of the answer store per request, as requests finish."""
+        """Yield a row for the answer store as each request finishes."""
         return self.run(VllmEngine.answers, requests)
 
     def asked_with(self, generator: GeneratorEntry) -> "EnginePool":
-        """Return a pool that uses these engines' loaded model with the decoding parameters of ``generator``."""
+        """Return a pool that shares this pool's loaded models but uses the decoding parameters in ``generator``."""
         other = object.__new__(EnginePool)
         other.__dict__.update(self.__dict__, generator=generator)
         return other
 
     def run(self, method: Method, requests: Iterator[Any]) -> Rows:
-        """Split ``requests`` between the engines, and yield the rows that ``method`` produces with each engine.
+        """Distribute ``requests`` among the engines, call ``method`` with each engine, and yield the resulting rows.
 
-        The next requests go to the engine with the least work left. Each process holds at most three batches of
-        requests, two of them inside the engine.
+        Each chunk of requests goes to the engine with the fewest unfinished requests. Each engine's process holds at
+        most three batches of requests, two of them inside the engine.
         """
         for worker in self._workers:
             _send(worker, (method, self.generator))
@@ -98,9 +98,9 @@ class EnginePool:
 
 
 def visible_devices(count: int, size: int, given: str | None) -> list[str]:
-    """Assign GPUs from CUDA_VISIBLE_DEVICES (``given``) to ``count`` engines with ``size`` GPUs each.
+    """Divide the GPUs in CUDA_VISIBLE_DEVICES (``given``) among ``count`` engines with ``size`` GPUs each.
 
-    Returns the value of CUDA_VISIBLE_DEVICES for each engine. Raises InputError if ``given`` names too few GPUs.
+    Returns the value of CUDA_VISIBLE_DEVICES for each engine. Raises InputError if ``given`` lists too few GPUs.
     """
     named = [str(number) for number in range(count * size)] if not given else given.split(",")
     if len(named) < count * size:
@@ -140,12 +140,12 @@ def _send(worker: "Connection[Any, Any]", message: object) -> None:
 
 
 def serve(number: int) -> None:
-    """Start an engine in this process, and run the methods that arrive through the socket with descriptor ``number``.
+    """Start an engine in this process, and run the methods received through a socket (file descriptor ``number``).
 
-    The other end first sends the engine's definition, window and number of threads. For each run, it then sends the
-    method and a definition, followed by lists of requests, of which the last is empty. This process starts by sending
-    the engine's version, device and settings. For each run, it then sends the rows followed by None, or an error.
-    Tuples between rows report the tokens of unfinished answers (TokenProgress.begun).
+    The job first sends the generator's definition, the window and the number of threads. This process replies with the
+    engine's version, device and settings. For each run, the job then sends a method, a definition and lists of
+    requests; the last list is empty. This process replies with rows followed by None, or with an error. Tuples between
+    the rows report the number of tokens computed for unfinished answers (see TokenProgress.begun).
     """
     # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,7 +1,7 @@
-"""Count the GPU-hours and tokens of all jobs with an engine, including failed attempts and killed jobs.
+"""Record the GPU-hours and tokens used by all jobs that run an engine, including failed and killed jobs.
 
-The hours cover a job's script, including its imports, but not the seconds that SLURM and Snakemake take before the
-script starts. Each process of a running job updates a file next to the job's log; these files stay.
+A job's time begins when the process that runs its script starts. It includes imports, but not the seconds that SLURM
+and Snakemake need before that. While a job runs, each process updates a file next to the job's log; the file is kept.
 """
 
 import json
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Count the GPU-hours and tokens that a job with ``gpus`` GPUs uses in this context; write them next to its log."""
+    """Record the GPU-hours and tokens that a job uses in this context (on ``gpus`` GPUs) in a file next to its log."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)
@@ -72,13 +72,13 @@ def counted(job_log: str, gpus: int) -> Iterator[None]:
 
 
 def add_tokens(number: int) -> None:
-    """Add ``number`` to the tokens that this job has used; outside ``counted``, do nothing."""
+    """Add ``number`` to this job's token count; do nothing outside the context ``counted``."""
     if use := _USE.get():
         use.tokens += number
 
 
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
-    """Sum the GPU-hours and tokens that each rule's jobs have used so far; ``logs`` is the study's log folder."""
+    """Return the GPU-hours and tokens used so far by each rule's jobs. ``logs``: the study's log folder."""
     sums: dict[str, dict[str, float]] = {}
     for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
@@ -93,6 +93,6 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
 
 
 def used_in_all(logs: Path) -> dict[str, float]:
-    """Sum the GPU-hours and tokens that all of a study's jobs have used so far."""
+    """Return the GPU-hours and tokens used so far by all of the study's jobs."""
     by_rule = used_by_rule(logs).values()
     return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

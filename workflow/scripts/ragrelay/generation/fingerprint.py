@@ -19,13 +19,13 @@ STORES = ("answers", "likelihoods")
 
 
 def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
-    """Return 16 hex digits that change with everything that affects an answer's text.
+    """Return a hash (16 hex digits) of everything that affects an answer's text except prompt and seed.
 
-    Models, adapters and tokenizers are identified by a hash of their files (local folder) or by id and revision (hub),
-    so answers stay valid if a folder moves. The engine decides which keys count. The prompt template doesn't count,
-    because prompts are part of an answer's key. ``thinking`` counts if thoughts are separate requests
-    (GeneratorKind.thought_budget). If earlier versions gave the same answers another fingerprint
-    (GeneratorKind.earlier), the parts that those versions wrote to ``cache_dir`` are linked into the current stores.
+    A local model, adapter or tokenizer is identified by a hash of its files, so that answers stay valid if its folder
+    moves. A model from a hub is identified by id and revision. Each engine chooses the configuration keys to include.
+    The prompt template isn't included, because prompts are part of an answer's key. ``thinking`` is included if
+    thoughts are generated in separate requests. If earlier versions gave the same answers another fingerprint, the
+    parts that those versions wrote to ``cache_dir`` are linked into the current stores.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
@@ -42,7 +42,7 @@ def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: 
 def checked_start(
     generator: GeneratorEntry, expected: str, start: Callable[[], Started], cache_dir: str | Path | None = None
 ) -> Started:
-    """Call ``start``, and check before and afterwards that the model's files still have the ``expected`` fingerprint.
+    """Call ``start``, and check before and afterwards that the generator's fingerprint is still ``expected``.
 
     Raises InputError if the fingerprint differs. Without the check, a model that changed during a study would mix two
     models' answers. File hashes are cached, so the check only compares sizes and modification times.

@@ -1,4 +1,4 @@
-"""Define the base classes of generators' engines, and the keys that all engines share."""
+"""Define the base classes of generators, and the configuration keys that all engines share."""
 
 import datetime
 import json
@@ -35,9 +35,9 @@ DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to generate. ``token_ids`` is the prompt as the engine receives it.
+    """A request for one answer. ``token_ids``: the prompt's tokens, as sent to the engine.
 
-    ``token_ids`` is empty for an endpoint without a known tokenizer, which receives ``prompt`` and ``system`` as text.
+    If ``token_ids`` is empty, ``prompt`` and ``system`` are sent as text, to an endpoint whose tokenizer is unknown.
     """
 
     prompt_id: str
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def key(self) -> tuple[str, int]:
-        """The answer's key in its store."""
+        """The answer's key in the answer store."""
         return self.prompt_id, self.seed
 
     @property
@@ -69,7 +69,7 @@ Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
 
 
 class Maker(Protocol):
-    """What a store records, in a part's metadata, about the engine that generated the part's rows."""
+    """The information about an engine that a store records in the metadata of each part."""
 
     name: str
     version: str
@@ -79,20 +79,20 @@ class Maker(Protocol):
 
 
 class Engine(Maker, Protocol):
-    """The interface of a job's engine."""
+    """The interface of an engine that generates answers."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one row of the answer store per request, as requests finish."""
+        """Yield a row for the answer store as each request finishes."""
 
 
 class EngineInJob(Engine, Protocol):
-    """The interface of an engine that can also score texts: one VllmEngine or several side by side."""
+    """The interface of an engine that can also score texts: a VllmEngine or an EnginePool."""
 
     def run(self, method: Method, requests: Iterator[object]) -> Iterator[dict[str, Any]]:
-        """Yield the rows that ``method`` produces for ``requests``, which may be split between several VllmEngines."""
+        """Call ``method`` with ``requests``, which may be split among several engines, and yield the rows."""
 
     def asked_with(self, generator: GeneratorEntry) -> "EngineInJob":
-        """Return an engine that uses this engine's loaded model with the decoding parameters of ``generator``."""
+        """Return an engine that shares this engine's loaded model but uses the decoding parameters in ``generator``."""
 
 
 class GeneratorKind(Kind):
@@ -114,40 +114,40 @@ class GeneratorKind(Kind):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Collect everything that affects an answer except prompt and seed, for the fingerprint.
+        """Return everything that affects an answer, except prompt and seed, as input for the fingerprint.
 
         Args:
             definition: The generator's definition.
             folder: The folder that relative paths start from.
-            cache_dir: The cache, which stores hashes of model files; None to store none.
+            cache_dir: The cache folder, which stores hashes of model files; None to store no hashes.
 
         Returns:
-            JSON values, keyed by name.
+            Values that can be written as JSON, keyed by name.
         """
         raise NotImplementedError
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, Any]:
-        """Describe how earlier versions identified the same answers on a CPU, if that has changed.
+        """Return the values in ``decisive`` that earlier versions set differently for the same answers on a CPU.
 
         Args:
             definition: The generator's definition.
             folder: The folder that relative paths start from.
 
         Returns:
-            The values in ``decisive`` that were different; empty by default.
+            The earlier values, keyed by name; an empty dict by default.
         """
         return {}
 
     @classmethod
     def check_address(cls, definition: GeneratorEntry) -> None:
-        """Check that the endpoint's address is known, if the model is served elsewhere.
+        """Check that the endpoint's address is set, if the model is served elsewhere.
 
         Args:
             definition: The generator's definition.
 
         Raises:
-            InputError: There is no address.
+            InputError: No address is set.
         """
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
@@ -155,32 +155,32 @@ class GeneratorKind(Kind):
 
         Args:
             place: The beginning of error messages, which names the generator's entry.
-            given: The entry as written, without defaults.
+            given: The generator's entry in the configuration, without defaults.
 
         Raises:
             InputError: Two keys are incompatible.
         """
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Check that the key ``thinking`` is set if a local model may think.
+        """Check that the key ``thinking`` is set if a local model may write thoughts.
 
         Args:
             place: The beginning of error messages, which names the generator's entry.
             folder: The folder that relative paths start from.
 
         Raises:
-            InputError: The model may think, but the key is missing.
+            InputError: The model may write thoughts, but the key is missing.
         """
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return the token limit of a thought that is generated in a separate request before the answer's.
+        """Return the token limit for thoughts that are generated in separate requests.
 
         Args:
             definition: The generator's definition.
 
         Returns:
-            The limit in tokens; 0 if thoughts aren't separate requests.
+            The limit in tokens; 0 if thoughts aren't generated in separate requests.
         """
         return 0
 
@@ -193,13 +193,13 @@ class GeneratorKind(Kind):
         return 0
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """List the files with imported answers that were each generated from a single passage.
+        """List the files with imported answers that were generated from single passages.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            Each file's path with the values in its name; empty by default.
+            Each file's path and the values in the file's name; an empty list by default.
         """
         return []
 
@@ -324,7 +324,7 @@ class Generator(GeneratorKind):
     )
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Raise InputError if a local tokenizer or chat template has thought marks and ``thinking`` is missing."""
+        """Raise InputError if a local tokenizer or chat template has thought marks but ``thinking`` is missing."""
         marks = self.thinking.marks if isinstance(self.thinking, ThinkingSettings) else self.thinking
         if marks == NO_THOUGHT and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
             raise InputError(f"{place}.thinking.budget'", "a key that has no effect", "marks other than none")
@@ -336,12 +336,12 @@ class Generator(GeneratorKind):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return a thought's token limit; 0 if the generator doesn't think."""
+        """Return the token limit for thoughts; 0 if the model doesn't write thoughts."""
         return thought_budget(definition)
 
     @classmethod
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> Engine:
-        """Start the engine and return it; this imports the engine's libraries."""
+        """Import the engine's libraries, start the engine, and return it."""
         raise NotImplementedError
 
 
@@ -349,12 +349,12 @@ GENERATOR_KINDS = MergedKinds(GeneratorKind, "ragrelay.generation.engines", "eng
 
 
 def is_asked(definition: GeneratorEntry) -> bool:
-    """Return whether an engine generates the generator's answers."""
+    """Return whether an engine generates the answers. If not, they are imported from files."""
     return GENERATOR_KINDS[definition["engine"]].asked
 
 
 def may_miss_answers(definition: GeneratorEntry) -> bool:
-    """Return whether answers may be missing: absent from a file, refused, or preceded by a thought that didn't end."""
+    """Return whether answers may be missing because of an incomplete file, a refusal or an unfinished thought."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
@@ -365,9 +365,9 @@ def check_generator(
     template: Template | None,
     study: CheckedStudy,
 ) -> None:
-    """Raise InputError for a generator that can't work. ``given`` is its entry without defaults.
+    """Raise InputError for an invalid generator. ``given``: the generator's entry without defaults.
 
-    ``place`` begins messages: the entry's key with an open quotation mark. ``template``: None for imported answers.
+    ``place``: the beginning of messages, such as ``config key 'generators.a``. ``template``: None for imported answers.
     """
     if template is not None:
         _check_prompting(place, definition, template)
@@ -381,10 +381,10 @@ def check_generator(
 def check_judge(
     place: str, name: str, template: Callable[[], Template], study: CheckedStudy, begins: str = "", writes: bool = False
 ) -> None:
-    """Raise InputError if the generator ``name`` can't return word probabilities for prompts from ``template``.
+    """Raise InputError if the generator ``name`` can't be a judge with prompts from ``template``.
 
-    ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge also writes texts in a
-    fixed form, which only an engine that scores texts can do.
+    ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge must also write texts
+    in a fixed form. Judges must return word probabilities; judges that write must be able to score any text.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -437,7 +437,7 @@ def _check_able(ability: str, place: str, definition: GeneratorEntry, found: str
 
 
 def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
-    """Raise InputError if the generator's replies can't be made to begin with ``begins``, as in a chat sent as text."""
+    """Raise InputError if the endpoint can't be made to begin its reply with ``begins``, as in a chat sent as text."""
     in_job = GENERATOR_KINDS[definition["engine"]].in_job
     if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
         found = f"a chat endpoint, which can't prefill the reply with {begins!r}"
@@ -447,9 +447,9 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 
 
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
-    """Raise InputError for a generator that thinks, if words would be read from its thought instead of its answer.
+    """Raise InputError if the generator is a reasoning model, whose replies begin with a thought.
 
-    Words are read at the beginning of a reply, where the thought is. ``other``: the noun after "another" in the
+    Words would be read from the thought instead of the answer. ``other``: the noun that follows "another" in the error
     message's advice.
     """
     if (marks := thought_marks(definition)) is not None:

@@ -1,4 +1,4 @@
-"""Run a generation job: add the missing answers to the store, and return a receipt."""
+"""Run a generation job: generate missing answers, add them to the store, and return a receipt."""
 
 import logging
 import re
@@ -70,13 +70,13 @@ def generate_answers(
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
     leaves_out: bool = False,
 ) -> dict[str, object]:
-    """Generate the answers for ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
+    """Generate the answers to ``asked`` (rows of requests.sharded_keys) that aren't in ``store`` yet.
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
-    out, so that it doesn't stop other retrievers; if every retriever has one, InputError is raised before the engine
-    starts. With ``leaves_out`` and over_window: truncate, that error is never raised, because the jobs that read the
-    answers count prompts without an answer. Returns the receipt: asked, cached, made, over_window (prompt_id → error),
-    seconds, engine, the counts of count_makers, and tokens.
+    out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
+    raised before the engine starts, except with ``leaves_out`` and over_window: truncate; the jobs that read the
+    answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors by
+    prompt_id), seconds, engine, the counts of count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -109,7 +109,7 @@ def generate_answers(
 
 
 def expect_model(engine: Maker, store: PartStore) -> None:
-    """Make an endpoint's engine expect the model named in the latest part of ``store`` that names one."""
+    """Make an endpoint's engine expect the model name in the latest part of ``store`` that contains one."""
     if engine.device == ENDPOINT:
         looks = (store.parts(latest=number) for number in (1, 0))  # read all parts only if the latest names none
         named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
@@ -118,10 +118,10 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 
 
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
-    """Yield an engine's ``rows``, but hold back rows of refused prompts until the first answer (unless ``answered``).
+    """Yield an engine's ``rows``, but hold back rows for refused prompts until another prompt is answered.
 
-    If all prompts are refused, or if MOST_REFUSED are refused before the first answer, raises the first refusal. Raises
-    InputError for an answer that contains a thought (check_shown).
+    With ``answered``, the store already has answers and nothing is held back. Raises the first refusal's error if all
+    prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]
@@ -170,7 +170,7 @@ def _within_window(
 def start_checked(
     start_engine: Callable[[GeneratorEntry, int | None], Started], generator: GeneratorEntry, window: int | None
 ) -> Started:
-    """Start the generator's engine. Raises InputError if an engine in this job fails to start."""
+    """Start the generator's engine; raise InputError if an engine in this job fails to start."""
     try:
         return start_engine(generator, window)
     except InputError:
@@ -198,13 +198,13 @@ def keep(
     start_seconds: float,
     tokens: TokenProgress | None = None,
 ) -> dict[str, object]:
-    """Append an engine's ``rows`` to ``store`` in parts: one about every ``flush_seconds``, and one at the end.
+    """Append an engine's ``rows`` to ``store``, in a new part about every ``flush_seconds`` and at the end.
 
-    Each part's metadata has the sums of the columns ``totals``. The first part's also has ``start_seconds``, from the
-    job's first look at the store until the engine was ready, including imports and tokenisation. Progress is reported
-    in ``tokens`` or, if that is None, as rows out of ``number``, which are called ``unit`` (a plural). Returns the
-    number ``made``, all sums, and generate_seconds. A sum with an unknown term is None, and omitted from the metadata.
-    Raises InputError for a row with a log-probability above 0, after storing the rows before it.
+    Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
+    ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported in
+    ``tokens`` or, if that is None, as rows out of ``number``, which are called ``unit`` (a plural). Returns the number
+    of rows (``made``), all sums, and generate_seconds. If a term is unknown, the sum is None, and is left out of the
+    metadata. Raises InputError for a row with a log-probability above 0, after storing the rows before it.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -245,11 +245,11 @@ def keep(
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
-    """Count the keys ``asked`` by the engines (name, version, device) and the settings that generated their rows.
+    """Count the stored rows for ``asked`` by engine (name, version, device) and by engine settings.
 
-    ``settings`` has counts by setting and value (see Maker); parts that don't record a setting are ignored, and a part
-    with several values counts for each. ``first_made``: the time of the first part with one of the keys (UTC, ISO
-    8601).
+    ``settings`` contains a count for each setting and value. Parts that don't record a setting are ignored; a part with
+    several values counts towards each value. ``first_made`` is the time when the oldest of the rows' parts was written
+    (UTC, ISO 8601).
     """
     written = []
     engines: Counter[str] = Counter()
@@ -270,10 +270,10 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
 
 
 def memory() -> dict[str, str]:
-    """Return ``peak_memory_mib``: the sum of the peak memory of this process and of its running child processes.
+    """Return ``peak_memory_mib``, the total peak memory of this process and its running child processes.
 
-    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: how much of the first GPU's memory all
-    processes use now. vLLM reserves the share ``gpu_memory_utilization`` at its start, even if the prompts need less.
+    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the memory in use on the first GPU, by
+    all processes. vLLM reserves the share ``gpu_memory_utilization`` when it starts, even if the prompts need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}

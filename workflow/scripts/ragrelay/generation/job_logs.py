@@ -12,7 +12,7 @@ WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 class Record(NamedTuple):
-    """A log record. ``last`` is its last line; for a traceback, that is the error itself."""
+    """A log record. ``last``: the record's last line, which names the error if the record has a traceback."""
 
     time: datetime
     level: str
@@ -21,7 +21,7 @@ class Record(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """A rule's logs (a regular expression for their paths) and outputs (path patterns with wildcards in braces)."""
+    """A rule's log paths (a regular expression) and output paths (patterns with wildcards in braces)."""
 
     log: str
     outputs: Sequence[str]
@@ -42,9 +42,9 @@ def records(log: Path) -> list[Record]:
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
-    """Yield each log below ``folder`` that ends with an error, and its last record, if the job's outputs are missing.
+    """Yield the path and last record of each log that ends with an error, unless a later attempt succeeded.
 
-    Snakemake deletes a failed job's outputs, so they exist only if a later attempt succeeded.
+    Snakemake deletes a failed job's outputs, so an attempt has succeeded if all outputs exist.
     """
     known = [(re.compile(rule.log), rule.outputs) for rule in rules]
     for log in sorted(folder.rglob("*.log")):

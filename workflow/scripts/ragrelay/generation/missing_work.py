@@ -1,7 +1,7 @@
-"""Count the keys that a job would compute in a small job that runs first, so that GPUs are requested only if needed.
+"""Count the keys that a job still has to compute, so that GPUs are requested only if needed.
 
-The small job writes the count to a temporary file, which is the main job's input ``missing`` and determines the main
-job's resources. To count, the small job runs the main job's code up to the point where the engine would start.
+A small job first writes the count to a temporary file, which is the main job's input ``missing`` and determines the
+main job's resources. To count, the small job runs the main job's code up to the point where the engine would start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ Engine = TypeVar("Engine")
 
 
 class NoEngineError(InputError):
-    """Raised instead of starting an engine. ``missing``: how many keys the engine would compute."""
+    """Raised instead of starting an engine. ``missing``: the number of keys that the engine would compute."""
 
     def __init__(self, missing: int = 1) -> None:
         super().__init__("a job that counts", f"{missing} missing keys", "no start of an engine")
@@ -31,15 +31,15 @@ class NoEngineError(InputError):
 
 
 def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
-    """Raise NoEngineError, in place of starting an engine in a job that only counts missing keys."""
+    """Raise NoEngineError. Jobs that only count missing keys use this function to start an engine."""
     raise NoEngineError
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
-    """Return a count file's content: how many keys ``job`` would compute. ``job`` must start its engine with no_engine.
+    """Run ``job`` without an engine, and return the number of keys that it would compute, for a count file.
 
-    ``number``, if given, counts the keys; otherwise, NoEngineError does. After a RequestError the count is 0: the main
-    job will end with the same error before it needs an engine.
+    ``job`` must start its engine with no_engine. ``number`` counts the keys; by default, the NoEngineError contains the
+    count. After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
     """
     try:
         job()
@@ -73,9 +73,9 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Return a count file's content: how many keys ``ask_parts`` (of questions.parts) would compute.
+    """Return the number of keys that ``ask_parts`` (of questions.parts) would compute, for a count file.
 
-    If some requests of a part depend on replies that are missing, only the part's first requests are counted.
+    If later requests in a part depend on missing replies, only the part's first requests are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]
@@ -85,7 +85,7 @@ def count_requests(
 def checked_engine(
     start: Callable[[GeneratorEntry, int | None], Engine], counts: Iterable[str], gpus: int
 ) -> Callable[[GeneratorEntry, int | None], Engine]:
-    """Return a function that checks ``counts`` of missing keys (check_counted), then starts an engine (``start``)."""
+    """Return a function that first checks the counts of missing keys, then starts an engine with ``start``."""
 
     def checked(generator: GeneratorEntry, window: int | None) -> Engine:
         check_counted(counts, gpus)

@@ -1,4 +1,4 @@
-"""Measure a fingerprint's earlier jobs: answer length, speed, and bytes on disk."""
+"""Measure answer length, speed and disk space in earlier jobs with the same fingerprint."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,23 +28,23 @@ PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 @dataclass(frozen=True)
 class Speed:
-    """An engine's seconds per token: ``prompt`` (for tokens that the prefix cache doesn't serve) and ``answer``."""
+    """An engine's seconds per prompt token (not counting tokens from the prefix cache) and per answer token."""
 
     prompt: float
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return the seconds that the tokens take if none of them come from the prefix cache."""
+        """Return the time in seconds for these tokens, assuming that none of them come from the prefix cache."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the combined speed of several ``engines`` that run side by side, each with this speed."""
+        """Return the combined speed of ``engines`` engines that run side by side."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Estimates of tokens, time and bytes, and descriptions of where the estimates come from."""
+    """Estimates of a generator's answer length, speed and disk space, with the source of each estimate."""
 
     answer_tokens: float
     """Mean tokens per answer."""
@@ -66,7 +66,7 @@ class Pace:
 
 
 def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
-    """Estimate a generator's pace from the answers in ``store`` and from its key ``tokens_per_second``."""
+    """Estimate answer length, speed and disk space from the answers in ``store`` and the generator's definition."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -92,12 +92,12 @@ def pace_of(store: AnswerStore, generator: GeneratorEntry) -> Pace:
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
-    """Measure the speed on the latest parts of ``store``; None if no part records its seconds."""
+    """Measure the engine's speed on the latest parts of ``store``; return None if no part records its time."""
     return fitted(_priced(store, Timed.latest(store, store.parts(latest=TIMED_PARTS))))
 
 
 def prompt_speed(store: PartStore) -> Speed | None:
-    """Measure the speed on a likelihood store's latest parts, per prompt token, whether cached or not."""
+    """Measure the seconds per prompt token (cached or not) on the latest parts of a likelihood store."""
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     tokens = sum(int(data.get("prompt_tokens", 0)) for data in timed.parts.values())
     return Speed(sum(timed.seconds().values()) / tokens, 0.0) if tokens else None
@@ -105,14 +105,14 @@ def prompt_speed(store: PartStore) -> Speed | None:
 
 @dataclass(frozen=True)
 class Timed:
-    """Metadata of a store's latest parts, keyed by path; all were computed on the device of the last part."""
+    """Metadata of a store's latest parts, keyed by path. All parts were computed on the same device."""
 
     device: str | None
     parts: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
-        """Read the metadata of the last TIMED_PARTS of ``parts``; leave out parts that don't record their seconds."""
+        """Read the metadata of the last TIMED_PARTS of ``parts``; omit parts without a time or from another device."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
         device = next((metadata.get("device") for metadata in reversed(described.values())), None)
         kept = {
@@ -123,12 +123,12 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds that each part would have taken with one engine."""
+        """Return the time in seconds that a single engine would have taken for each part."""
         return {part: float(data["seconds"]) * int(data.get("engines", 1)) for part, data in self.parts.items()}
 
     @property
     def start_seconds(self) -> float:
-        """The median time that an engine took to start; 0 if no part records it."""
+        """The median start-up time of an engine in seconds; 0 if no part records a start-up time."""
         starts = [float(data["start_seconds"]) for data in self.parts.values() if "start_seconds" in data]
         # A job that fills two stores starts its engine only once.
         taken = [seconds for seconds in starts if seconds > 0]
@@ -136,10 +136,10 @@ class Timed:
 
 
 def fitted(parts: pl.DataFrame) -> Speed | None:
-    """Fit a Speed to ``parts`` (PRICED, seconds) by non-negative least squares; None without parts.
+    """Fit the seconds per prompt token and per answer token to ``parts`` by non-negative least squares.
 
-    If the parts don't determine the two values separately, one answer token is assumed to take as long as
-    PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
+    ``parts``: columns PRICED and seconds; if the table is empty, the result is None. If the parts don't determine both
+    values, one answer token is assumed to take as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None

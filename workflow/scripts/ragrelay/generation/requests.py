@@ -1,4 +1,4 @@
-"""Build and count a generation job's requests: distinct keys in prefix order, in shards, as token ids."""
+"""Build a generation job's requests: collect the missing keys, divide them into shards, and tokenise prompts."""
 
 import math
 from collections import deque
@@ -41,18 +41,18 @@ SPARE_TOKENS = 64
 
 
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
-    """Return the distinct (prompt_id, seed) in prompt files (``prompts``, keyed by retriever), in processing order.
+    """Collect the distinct keys (prompt_id, seed) in all prompt files, in processing order, and assign them to shards.
 
-    Every prompt is combined with each of ``seeds``; in files with a column ``seed``, only with the seed in its row.
+    ``prompts``: each retriever's prompt files. Each prompt is combined with each of ``seeds`` or, if the files have a
+    column ``seed``, only with the seed in its row. Further columns: qid, retriever and path (of the first file with the
+    prompt), size (the prompt's bytes), shard. Texts stay in their files (see with_texts), because a large study's texts
+    would fill a node's memory.
 
-    Further columns: qid, retriever and path (from the first file with the prompt), size (bytes of the prompt), shard.
-    Texts stay in their files (see with_texts), because a large study's texts fill a node's memory.
-
-    Queries are ordered by a hash of their qid, so that the finished queries are always a random sample, complete for
-    every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an ordering),
-    then the seed. The engine's prefix cache can then serve the shared instruction, nested contexts and further seeds.
-    Queries are assigned to shards as units, longest first, each to the shard with the least prompt text so far. All
-    shards compute the same assignment.
+    Queries are ordered by a hash of their qid, so that finished queries are always a random sample, complete for every
+    retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed, so that the
+    engine's prefix cache can serve the shared instruction, nested contexts and further seeds. A query's prompts all go
+    to one shard: long queries first, each to the shard with the least prompt text so far. All shards compute the same
+    assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
@@ -87,7 +87,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 def asked_keys(
     prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shard: int = 0, shards: int = 1
 ) -> pl.DataFrame:
-    """Return the rows of sharded_keys that belong to one shard."""
+    """Return the keys (rows of sharded_keys) that belong to ``shard``."""
     return sharded_keys(prompts, seeds, shards).filter(shard=shard).drop("shard")
 
 
@@ -101,7 +101,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 
 
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Add docnos, prompt and system from their files to ``keys`` (rows of sharded_keys), and yield the result in parts.
+    """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in parts.
 
     A part has complete queries and about TEXT_BYTES of prompts. ``keys`` that already have texts are yielded unchanged.
     """
@@ -125,7 +125,7 @@ def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
-    """Move the first row with the longest prompt to the front of ``keys`` (rows of sharded_keys)."""
+    """Move the row with the longest prompt to the front of ``keys`` (rows of sharded_keys)."""
     place = int(keys["size"].arg_max() or 0)
     return pl.concat([keys[place : place + 1], keys[:place], keys[place + 1 :]])
 
@@ -133,7 +133,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of sharded_keys), as token ids or, if sends_texts, as text."""
+    """Build requests for ``missing`` (rows of sharded_keys), with prompts as token ids or as text (see sends_texts)."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)
@@ -145,16 +145,16 @@ def requests_of(
 
 
 def sends_texts(generator: GeneratorEntry) -> bool:
-    """Return whether requests contain text instead of token ids, as they do for an endpoint without a tokenizer."""
+    """Return whether prompts are sent as text, as is the case for an endpoint without a tokenizer."""
     return not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator
 
 
 def over_window(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> dict[str, InputError]:
-    """Return the error for each prompt in ``missing`` (rows of sharded_keys) that exceeds the window, by prompt_id.
+    """Find the prompts in ``missing`` that exceed the window, and return an error for each, keyed by prompt_id.
 
-    Raises InputError if the tokenizer can't be loaded, or if it has thought marks but the generator lacks ``thinking``.
+    Raises InputError if the tokenizer can't be loaded, or if it has thought marks but ``thinking`` isn't set.
     """
     if sends_texts(generator):
         return {}
@@ -170,13 +170,13 @@ def over_window(
 
 
 def check_marks(generator: GeneratorEntry, tokenizer: PromptTokenizer) -> None:
-    """Raise InputError if the tokenizer has thought marks but the generator has no key ``thinking``."""
+    """Raise InputError if the tokenizer has thought marks but the generator's key ``thinking`` isn't set."""
     if "structured" not in generator:
         check_tokenizer_marks(generator, tokenizer.tokenizer)
 
 
 def longest_reply(generator: GeneratorEntry) -> int:
-    """Return how many tokens a prompt must leave free in the window: ``max_tokens`` plus the limit for a thought."""
+    """Return the number of tokens to leave free in the window: ``max_tokens`` plus the tokens for a thought."""
     return int(generator["max_tokens"]) + least_budget(generator)
 
 
@@ -187,11 +187,11 @@ def tokenised(
     layout: Layout,
     refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of with_texts; retriever may be absent); each prompt is tokenised once.
+    """Build requests for ``missing`` (rows of with_texts), tokenising each prompt only once.
 
-    A prompt must leave room for the longest reply within ``window`` (None: unknown, so unchecked). With ``over_window:
-    truncate``, ``layout`` rebuilds longer prompts with fewer passages. Otherwise, a longer prompt raises InputError or,
-    if ``refused`` is given, adds the error to it by prompt_id. Also raises the errors of check_marks.
+    Each prompt must leave room for the longest reply within ``window`` (unchecked if None). ``over_window: truncate``
+    lets ``layout`` rebuild longer prompts with fewer passages. A prompt that is still too long raises InputError or, if
+    ``refused`` is given, is left out; ``refused`` then gets the error, keyed by prompt_id. See also check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -227,9 +227,9 @@ def tokenised(
 
 
 def window_of(generator: GeneratorEntry) -> int | None:
-    """Return the generator's window in tokens: ``max_model_len``, or the value in the model's configuration.
+    """Return the generator's window in tokens, from ``max_model_len`` or the model's configuration.
 
-    None for an endpoint without ``max_model_len``; the endpoint then checks the length itself.
+    Returns None for an endpoint without ``max_model_len``; the endpoint then checks prompt lengths itself.
     """
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
@@ -261,11 +261,11 @@ def window_of(generator: GeneratorEntry) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """Count the tokens of each distinct prompt in ``missing``, in order; InputError as in ``requests_of``.
+    """Count the tokens in each distinct prompt of ``missing``, and estimate how many come from the prefix cache.
 
-    Columns: prompt_id, prompt_tokens (estimated without a tokenizer), and estimates of how many tokens the prefix cache
-    serves: shared_first for the prompt's first request, which shares complete blocks of ``block`` tokens with the
-    prompt before it; shared_again for its other seeds.
+    Columns: prompt_id, prompt_tokens (estimated without a tokenizer), shared_first (tokens cached for the prompt's
+    first request, which shares complete blocks of ``block`` tokens with the previous prompt), shared_again (tokens
+    cached for requests with further seeds). For errors, see requests_of.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))
@@ -279,7 +279,7 @@ def prompt_lengths(
 
 
 def block_tokens(generator: GeneratorEntry, device: str | None) -> int:
-    """Return the prefix cache's block size in tokens: ``block_size``, or the default for ``device`` (None: a GPU)."""
+    """Return the prefix cache's block size in tokens, from ``block_size`` or the default for ``device`` (None: GPU)."""
     return generator.get("block_size", BLOCK_TOKENS.get(device or "", GPU_BLOCK_TOKENS))
 
 
@@ -303,7 +303,7 @@ def _rows(
 
 
 def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
-    """Return the length of two token sequences' longest common prefix, in tokens, rounded down to complete blocks."""
+    """Return how many tokens two sequences share at the beginning, rounded down to complete blocks."""
     end = 0
     while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
         end += block

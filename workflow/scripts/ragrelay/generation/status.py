@@ -1,4 +1,4 @@
-"""Show the state of jobs that use an engine, from their logs and receipts, during a run or afterwards."""
+"""Show the progress of jobs that use an engine, based on their logs and receipts."""
 
 import json
 import re
@@ -40,7 +40,7 @@ SCHEMA = {
 
 
 class Shard(NamedTuple):
-    """The job of a shard or a question: what it generates answers for, its rule (``job``), its receipt and its log."""
+    """A job that uses an engine: its dataset, generator, retriever, rule (``job``), receipt and log."""
 
     dataset: str
     generator: str
@@ -51,17 +51,17 @@ class Shard(NamedTuple):
 
 
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
-    """Return one row per dataset, generator, retriever and rule, in the order of ``shards``.
+    """Return a table with one row per dataset, generator, retriever and rule, in the order of ``shards``.
 
     - asked: number of answers or likelihoods that the jobs request
-    - cached: number of these that were in the cache when the job began
-    - made: number generated since then, up to the last part written (a generator's `flush_seconds`)
-    - to_make: number still missing, as far as the jobs have counted
+    - cached: number of answers or likelihoods that were in the cache when the jobs began
+    - made: number generated since the jobs began, up to the last part written (a generator's `flush_seconds`)
+    - to_make: number still missing, as far as the jobs have counted their requests
     - uncounted: number of jobs that haven't counted all their requests yet
     - rate: answers per second, summed over the jobs
-    - tokens, all_tokens: tokens of the running jobs so far, and the estimated total
-    - left: seconds until the last of the running jobs ends, estimated from its tokens
-    - state: the last in the list `done`, `waiting`, `running`, `silent`, `failed` that applies to any shard
+    - tokens, all_tokens: the running jobs' tokens so far, and the estimated total
+    - left: estimated seconds until the last running job ends
+    - state: the last in the list `done`, `waiting`, `running`, `silent`, `failed` that applies to any job
 
     Counts are null if no job has begun.
     """
@@ -125,13 +125,13 @@ def _last_attempt(entries: list[Record]) -> list[Record]:
 
 
 def failed_addresses(shards: Iterable[Shard]) -> list[str]:
-    """Return the jobs' log messages about addresses that failed while others were available, without duplicates."""
+    """Return log messages about failed addresses whose requests went to other addresses, without duplicates."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a line per model and address that sent no reply although another failed, from logs newer than ``since``."""
+    """Yield a message for each model and address that sent no reply in a job, from logs newer than ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:
@@ -177,9 +177,9 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Sequence[str] = ()) -> str:
-    """Return the status as terminal output: ``table`` (see generation_status), time left, total and failed jobs.
+    """Format the status for the terminal: ``table`` (from generation_status), time left, total and failed jobs.
 
-    ``failed``: each failed job's last log line, keyed by its log. ``addresses``: see failed_addresses.
+    ``failed``: each failed job's last log line, keyed by log path. ``addresses``: messages about failed addresses.
     """
     total = table.select(pl.all().exclude(*NAMES, "rate", "left", "state").sum()).row(0, named=True)
     running = table.filter(state="running")

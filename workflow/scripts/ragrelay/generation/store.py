@@ -47,15 +47,15 @@ PER_ANSWER = tuple(name for name in SCHEMA if name not in (*TOKEN_SCORES, *THOUG
 
 
 def known_sum(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of ``counts``; None if any is unknown."""
+    """Return the sum of ``counts``, or None if any count is None (unknown)."""
     listed = list(counts)
     return None if None in listed else sum(count for count in listed if count is not None)
 
 
 def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -> dict[str, Any]:
-    """Add to an answer's ``row`` the ``thought`` that was generated before it in a separate request.
+    """Add a ``thought`` that was generated in a separate request to the ``row`` of the answer that follows.
 
-    ``tokens`` is the thought's number of tokens; None if unknown. If the thought didn't end, the row has no answer.
+    ``tokens``: the thought's number of tokens; None if unknown. If the thought didn't end, the answer is set to null.
     """
     tokens = 0 if thought.end == NO_END else tokens
     if thought.end == UNFINISHED:
@@ -69,13 +69,13 @@ class AnswerStore(PartStore):
     """The answers of one fingerprint, in the folder ``<cache_dir>/answers/<fingerprint>``.
 
     Columns: prompt_id, seed, answer (null if missing; finish_reason says why), finish_reason, prompt_tokens,
-    cached_tokens (prompt tokens from the prefix cache), answer_tokens (including the thought's), logprob (sum over the
-    answer's tokens in nats, before temperature and top-k), dropped_passages (left out of the prompt to fit the window),
-    token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
-    likeliest candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). For a
-    thought that was separated when it was generated: thought (its text, with marks), thought_tokens, thought_end (see
-    thought_marks.Thought). The columns from token_logprobs on are null in older parts, and for values that don't apply
-    or that an endpoint doesn't return; token counts can be null too.
+    cached_tokens (prompt tokens from the prefix cache), answer_tokens (including tokens in the thought), logprob (sum
+    over the answer's tokens in nats, before temperature and top-k), dropped_passages (left out of the prompt to fit the
+    window), token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
+    likeliest candidates), first_token_margin (nats). If the engine or endpoint separates the thought from the answer:
+    thought (with marks), thought_tokens, thought_end (see thought_marks.Thought). The columns from token_logprobs on
+    are null in older parts, and for values that don't apply or that an endpoint doesn't return; token counts can be
+    null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
@@ -86,7 +86,7 @@ class AnswerStore(PartStore):
         again."""
 
     def append(self, answers: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:
-        """Write ``answers`` (mappings of the columns) as new parts with ``metadata``; return the last part's path."""
+        """Write ``answers`` and ``metadata`` as new parts; return the last part's path."""
         refused = [row for row in answers if "refusal" in row]
         if refused:
             path = self.refused.add(pl.DataFrame(refused, schema=SCHEMA), metadata)
@@ -95,19 +95,19 @@ class AnswerStore(PartStore):
         return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return key and ``columns`` of the rows stored for ``keys`` (prompt_id, seed), without duplicates, unsorted.
+        """Return prompt_id, seed and ``columns`` of the rows stored for ``keys``, without duplicates and unsorted.
 
-        For a key without an answer whose prompt was refused, the refusal's row is returned.
+        If there is no answer because the endpoint refused the prompt, the row for the refusal is returned.
         """
         held = self.held(keys)
         refused = self.refused.held(keys.join(held, on=KEY, how="anti"))
         return pl.concat([self.read(held, columns), self.refused.read(refused, columns)])
 
     def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
-        """Return columns PER_ANSWER and THOUGHT for ``keys``; thoughts are separated from answers (without_thinking).
+        """Return the answers for ``keys``, separated from thoughts, with columns PER_ANSWER and THOUGHT.
 
-        ``marks``: the result of reading_marks for the generator. Raises InputError for an answer with other thought
-        marks, which only earlier versions stored.
+        ``marks``: the generator's thought marks (see reading_marks). If they are None, raises InputError for an answer
+        with thought marks, which only earlier versions stored.
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

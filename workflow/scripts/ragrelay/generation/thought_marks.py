@@ -1,7 +1,7 @@
-"""Find the marks around reasoning models' thoughts (key ``thinking``), and separate the thoughts from the answers.
+"""Find the marks around reasoning models' thoughts (key ``thinking``), and separate thoughts from answers.
 
 Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. Depending on
-the tokenizer, a mark is one token or several, and special or not.
+the tokenizer, a mark is one token or several, and the tokens are special or not.
 """
 
 import json
@@ -33,7 +33,7 @@ VLLM = "vLLM 0.32.0's reasoning parsers"
 
 
 class Family(NamedTuple):
-    """The marks that a family of models uses. The answer follows the last ``end``."""
+    """The thought marks of a family of models. The answer follows the last end mark."""
 
     start: str
     end: str
@@ -108,9 +108,9 @@ class Thought(NamedTuple):
 
 
 def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:
-    """Return the start and end mark of the generator's thoughts; None if answers stay unchanged.
+    """Return the start and end mark of the generator's thoughts; None if thoughts aren't separated from answers.
 
-    With ``auto``, the list is empty if the tokenizer isn't local; the job then finds the marks (marks_of).
+    With ``auto``, the list is empty if the tokenizer isn't local; the job then finds the marks in the tokenizer.
     """
     marks = _setting(generator)["marks"]
     if marks != AUTO:
@@ -120,30 +120,30 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return the marks for reading stored answers: as thought_marks, but NO_THOUGHT if ``thinking`` is `none`."""
+    """Return the marks for reading stored answers; NO_THOUGHT if ``thinking`` is `none`, None if it isn't set."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
 
 def thought_budget(generator: Mapping[str, object]) -> int:
-    """Return the token limit of the generator's thoughts, which are separate requests; 0 if it has no thoughts."""
+    """Return the token limit for thoughts, which are generated in separate requests; 0 if there are no thoughts."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
 
 def least_budget(generator: Mapping[str, object]) -> int:
-    """Return how many tokens the window must leave for a thought: the configured budget, or one if there is none."""
+    """Return the number of tokens to leave free for a thought: the configured budget, or 1 if no budget is set."""
     return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
 def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]:
-    """Return, for the fingerprint, the settings in ``thinking`` that affect answers to separate requests."""
+    """Return the marks and token limit of thoughts, as input for the fingerprint; empty if there are no thoughts."""
     marks = thought_marks(generator, folder)
     return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
 
 
 def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
-    """Return the marks, using the loaded ``tokenizer``; None if answers stay unchanged. May raise InputError."""
+    """Return the start and end mark, with ``auto`` from the loaded ``tokenizer``; None if answers stay unchanged."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
         return None if marks == NO_THOUGHT else list(marks)
@@ -158,17 +158,17 @@ def _setting(generator: Mapping[str, object]) -> Mapping[str, Any]:
 
 
 def begun_mark(text: str, marks: Sequence[str]) -> str:
-    """Return the start mark if ``text``, which the model will continue, ends inside a thought; else an empty string."""
+    """Return the start mark if the prompt ``text`` ends inside a thought, otherwise an empty string."""
     start, end = marks
     _, mark, thought = text.rpartition(start)
     return start if mark and end not in thought else ""
 
 
 def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-    """Return the thought in ``text``, a reply that should have stopped after the end mark.
+    """Return the thought in the reply ``text``. The request used the thought's end mark as a stop string.
 
-    ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the budget ended the reply; then
-    even a text without a start mark is a thought. ``stopped_by_mark``: whether the end mark ended it.
+    ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the token limit ended the reply; if
+    so, a text without a start mark is a thought too. ``stopped_by_mark``: whether the end mark ended the reply.
     """
     start, end = marks
     before, mark, rest = text.partition(end)
@@ -181,7 +181,7 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
-    """Return whether any of the ``tokens`` occurs in any of the ``marks``."""
+    """Return whether any of the ``tokens`` is part of any of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
 
 
@@ -199,9 +199,9 @@ SCORED = "they are scored with the thought, since nothing says where the answer 
 
 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count the ``answers``, already separated from thoughts, in which another thought begins; add a warning.
+    """Count the ``answers`` that still contain the start of a thought after thoughts were removed; add a warning.
 
-    The second thought never ends: everything up to the last end mark is the first. ``marks``: see reading_marks.
+    Such a thought has no end, because everything up to the last end mark was removed. ``marks``: see reading_marks.
     """
     begins = [family.start for family in (*FAMILIES, *SHOWN_ONLY) if re.search(r"[<\[◁]", family.start)]
     pattern = "|".join([*map(re.escape, [*begins, *(marks or ())[:1]]), TAG.replace("</?", "<")])
@@ -210,9 +210,9 @@ def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict
 
 
 def check_shown(answer: str | None, place: str, about: str, setting: Any) -> None:
-    """Raise InputError if ``answer`` has a thought mark that ``setting``, the key `thinking`, doesn't name.
+    """Raise InputError if ``answer`` contains a thought mark that ``setting``, the key `thinking`, doesn't name.
 
-    The message begins with ``place`` and ``about``, which name the answer. With `none`, all marks are allowed.
+    ``place`` and ``about`` identify the answer in the message. If ``setting`` is `none`, all marks are allowed.
     """
     marks = setting.get("marks") if isinstance(setting, Mapping) else setting
     own = [] if marks is None or isinstance(marks, str) else [*marks]
@@ -229,9 +229,9 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
 
 
 def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> None:
-    """Raise InputError if a local tokenizer has thought marks but the generator has no key ``thinking``.
+    """Raise InputError if a local tokenizer has thought marks but the generator's key ``thinking`` isn't set.
 
-    With ``auto``, also raise it unless the marks belong to exactly one family. ``place`` names the key.
+    With ``auto``, also raise InputError unless the marks belong to exactly one family. ``place`` names the key.
     """
     if "thinking" not in generator:
         tokens, template = _files(folder)
@@ -241,9 +241,9 @@ def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> N
 
 
 def check_tokenizer_marks(generator: GeneratorEntry, tokenizer: Any) -> None:
-    """Raise InputError if the loaded ``tokenizer`` has thought marks but the generator has no key ``thinking``.
+    """Raise InputError if the loaded ``tokenizer`` has thought marks but the generator's key ``thinking`` isn't set.
 
-    With ``auto``, also raise it unless the marks belong to exactly one family.
+    With ``auto``, also raise InputError unless the marks belong to exactly one family.
     """
     if "thinking" in generator:
         marks_of(generator, tokenizer)
@@ -294,12 +294,12 @@ def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
 def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
     """Separate the thoughts from the answers in ``frame`` (answer, finish_reason, answer_tokens, store.THOUGHT, …).
 
-    ``marks``: start and end mark; empty if they are unknown here, as for a tokenizer on a hub; None if answers are kept
-    unchanged. The thought is everything up to the last end mark; the start mark may be missing, because some chat
-    templates write it. Without an end mark, the model was still thinking if the answer begins with a start mark, or if
-    max_tokens ended it and its thought wasn't a separate request. The answer is then missing (null, finish_reason
-    THINKING). The texts in WRAPS around an answer are removed too. ``answer_tokens`` then counts only the answer, if
-    the thought's token count is known.
+    ``marks``: the start and end mark; empty if they are unknown here, as for a tokenizer on a hub; None to keep answers
+    unchanged. The thought is the text up to the last end mark. It may lack a start mark, because some chat templates
+    write the start mark in the prompt. An answer without an end mark is an unfinished thought if it begins with a start
+    mark, or if max_tokens ended it and thoughts weren't separate requests. Such an answer is set to null, with
+    finish_reason THINKING. The texts in WRAPS around an answer are removed too. ``answer_tokens`` is reduced by the
+    thought's number of tokens, if known.
     """
     answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
     ended = thinking = pl.lit(False)

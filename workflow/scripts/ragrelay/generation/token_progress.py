@@ -1,4 +1,4 @@
-"""Estimate a generation job's tokens and time before its engine starts, and track both token by token.
+"""Estimate a generation job's tokens and time before its engine starts, and track progress token by token.
 
 A batch's answers start together and finish late, so the number of finished answers says little about the time left.
 """
@@ -45,11 +45,11 @@ LOST = 2.0
 
 
 class TokenProgress:
-    """The tokens of ``number`` answers: the estimated total, and the number so far, unfinished answers included.
+    """The progress of a generation job in tokens, including the tokens of unfinished answers.
 
-    ``prompts``: total prompt tokens; ``computed``: those that the prefix cache doesn't serve. ``usual``: stored
-    answers' mean tokens, and the share that ended before ``longest`` tokens. ``speed``: the engine's speed, None if
-    unknown; ``basis`` says where it comes from.
+    ``number``: answers to generate. ``prompts``: total prompt tokens; ``computed``: without the prefix cache's share.
+    ``usual``: stored answers' mean number of tokens, and the share of stored answers that ended before ``longest``
+    tokens. ``speed``: the engine's speed; None if unknown. ``basis``: a phrase that says where the speed comes from.
     """
 
     unit = "answers"
@@ -70,7 +70,7 @@ class TokenProgress:
         self._told = False
 
     def expected(self) -> str:
-        """Describe the answers and tokens to generate, and how long they are expected to take."""
+        """Describe the number of answers and tokens to generate and the expected time."""
         answers = self.number * self._each
         known = self.speed and _shown(self.speed.seconds(self.computed, answers))
         took = (
@@ -83,13 +83,13 @@ class TokenProgress:
         return f", {self.computed:,.0f} of them not in the prefix cache, {answers}"
 
     def start(self) -> None:
-        """Start the clock, because the engine is ready."""
+        """Start measuring the time. The engine must be ready."""
         self._lines, self._began = Lines(later=True), time.monotonic()
         self._next = self._began + LOGGED_EVERY
         PROGRESS.set(self)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count a finished answer; estimates replace counts that an endpoint doesn't report."""
+        """Count a finished answer's tokens; estimate the counts that an endpoint doesn't report."""
         self._finished += 1
         self._stopped += row["finish_reason"] != "length"
         prompt, cached, answer = (row[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens"))
@@ -99,15 +99,15 @@ class TokenProgress:
             self.tell()
 
     def begun(self, prompt: float, answer: float) -> None:
-        """Set the number of prompt and answer tokens that the engine has computed for unfinished answers."""
+        """Set the numbers of prompt and answer tokens that the engine has computed for unfinished answers."""
         self._unfinished, self._told = (prompt, answer), True
         self.tell()
 
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
         """Estimate the tokens of unfinished requests, because endpoints report tokens only when a request ends.
 
-        ``seconds``: each unfinished request's time so far. ``took``: seconds and answer tokens of finished requests, to
-        which a line is fitted.
+        ``seconds``: the time since each unfinished request was sent. ``took``: the time in seconds and the answer
+        tokens of each finished request, to which a line is fitted.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:
@@ -165,7 +165,7 @@ class TokenProgress:
 
 
 class PromptProgress(TokenProgress):
-    """Progress of a known number of likelihoods, ``requests`` and prompt ``tokens``."""
+    """The progress of a job that computes ``number`` likelihoods. ``tokens``: prompt tokens in all ``requests``."""
 
     unit = "likelihoods"
 
@@ -176,12 +176,12 @@ class PromptProgress(TokenProgress):
         self._mean = tokens / requests
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Count a finished likelihood's tokens, including those from the prefix cache, which can't be predicted."""
+        """Count a likelihood's prompt tokens, including tokens from the prefix cache, which can't be predicted."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 
     def begun(self, prompt: float, answer: float) -> None:
-        """Do nothing: likelihoods have no tokens to generate, and their prompts finish soon after they begin."""
+        """Do nothing, because likelihoods have no answer tokens, and their prompts finish soon after they begin."""
 
     def _also(self) -> str:
         return ""
@@ -194,7 +194,7 @@ PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
 def token_progress(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
-    """Estimate the tokens of ``missing`` (rows of requests.sharded_keys) from a sample of prompts and ``store``."""
+    """Estimate the tokens and time needed for ``missing`` from a sample of its prompts and the answers in ``store``."""
     import torch
 
     distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)

@@ -9,10 +9,10 @@ CANDIDATES = 20
 
 
 def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, object]:
-    """Return the store's columns token_logprobs, token_entropies and first_token_margin.
+    """Compute the answer store's columns token_logprobs, token_entropies and first_token_margin.
 
-    ``sampled``: the log-probability of each of the answer's tokens; ``candidates`` (tokens × CANDIDATES): the
-    log-probabilities of the likeliest tokens at each position. Either is None if an endpoint doesn't return it.
+    ``sampled``: the log-probabilities of the answer's tokens. ``candidates`` (tokens × CANDIDATES): the
+    log-probabilities of the likeliest tokens at each position. An argument is None if the endpoint doesn't return it.
     """
     return {
         "token_logprobs": None if sampled is None else list(sampled),
@@ -22,9 +22,9 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
 
 
 def entropies(candidates: np.ndarray) -> np.ndarray:
-    """Return the entropy in nats of each row of log-probabilities l: H = −Σ p_i ln p_i, p_i = exp l_i / Σ_j exp l_j.
+    """Return the entropy (nats) of each row of log-probabilities l: H = −Σ p_i ln p_i, p_i = exp l_i / Σ_j exp l_j.
 
-    Candidates' probabilities are normalised, so H is from 0 to ln CANDIDATES (3.0). Values of −inf add nothing.
+    The candidates' probabilities are normalised, so H is between 0 and ln CANDIDATES (3.0). Values of −inf add nothing.
     """
     logits = candidates.astype(np.float64)
     logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
@@ -34,7 +34,7 @@ def entropies(candidates: np.ndarray) -> np.ndarray:
 
 
 def first_margin(candidates: np.ndarray) -> float | None:
-    """Return ln p_1 − ln p_2 (nats) for the two likeliest candidates for the first token; None without tokens."""
+    """Return the log-probability difference (nats) between the two likeliest first tokens; None if there are none."""
     if not len(candidates):
         return None
     second, first = np.partition(candidates[0].astype(np.float64), -2)[-2:]

@@ -1,7 +1,7 @@
-"""Tokenise prompts for the engine, with exactly one BOS and without special tokens from passages' text.
+"""Tokenise prompts for the engine, with exactly one BOS and without reading special tokens in passages.
 
 A passage may contain the text of a special token, as pages about language models do. Such text is read as plain text;
-otherwise, a passage could end the user's turn and start another speaker's.
+otherwise, a passage could end the user's turn and start another turn.
 """
 
 import datetime
@@ -33,7 +33,7 @@ PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
 def load_tokenizer(generator: GeneratorEntry) -> Any:
-    """Load the generator's tokenizer; for a served model, the one in the key ``tokenizer``."""
+    """Load the tokenizer in the key ``tokenizer`` or, if that key isn't set, the model's tokenizer."""
     name = generator.get("tokenizer", generator["model"])
     source, revision = model_source(generator, "tokenizer")
     check_cached(source, revision, f"generator's tokenizer {name!r}")
@@ -50,7 +50,7 @@ def load_tokenizer(generator: GeneratorEntry) -> Any:
 
 
 class ThoughtTokens(NamedTuple):
-    """The marks of a generator's thoughts, and how its tokenizer handles them."""
+    """A generator's thought marks and the tokenizer that reads them."""
 
     marks: Sequence[str]
     end: tuple[int, ...]
@@ -60,7 +60,7 @@ class ThoughtTokens(NamedTuple):
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-        """Return the thought in a reply (``text``, token ``ids``) that vLLM cut after the end mark."""
+        """Return the thought in a reply (``text``, token ``ids``). The reply stops after the end mark."""
         thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
@@ -69,12 +69,12 @@ class ThoughtTokens(NamedTuple):
         return thought._replace(rest=rest if mark else "")
 
     def ids(self, text: str) -> tuple[int, ...]:
-        """Return the token ids of text that the model wrote, in which special tokens are read as special."""
+        """Return the token ids of a ``text`` written by the model. Special tokens in the text are read as such."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def thought_tokens(generator: GeneratorEntry) -> ThoughtTokens | None:
-    """Return the thought marks according to the generator's tokenizer; None if answers stay unchanged."""
+    """Return the generator's thought marks and its tokenizer; None if the generator has no thoughts."""
     if not thought_budget(generator):
         return None
     tokenizer = load_tokenizer(generator)
@@ -93,13 +93,13 @@ def special_tokens(tokenizer: Any) -> set[str]:
 
 
 def plain_ids(tokenizer: Any, text: str) -> list[int]:
-    """Return the token ids of ``text`` without BOS; the text of a special token is read as plain text."""
+    """Return the token ids of ``text`` without BOS; special tokens in the text are read as plain text."""
     ids: list[int] = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
     return ids
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
-    """Return the error for a part of a model that its library can't load."""
+    """Return an InputError for a model or tokenizer that its library can't load."""
     message = " ".join(str(error).split())
     if "trust_remote_code" in message:
         expected += ", or trust_remote_code: true, because the model comes with its own code"
@@ -107,12 +107,12 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 
 
 class PromptTokenizer:
-    """Converts prompts to token ids, given a generator's definition (keys chat, chat_template_kwargs, date, thinking).
+    """A tokenizer for prompts, set up according to a generator's definition.
 
     A raw prompt is text to complete: its tokens follow the BOS, if the tokenizer adds one. A chat is rendered with the
-    tokenizer's chat template, with a system message (if there is one) and a user message, up to the start of the
-    assistant's turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template refuses a
-    message (as some refuse system messages), leaves it out, or reads the clock while the definition has no ``date``.
+    tokenizer's chat template: a system message (if there is one), a user message, and the start of the assistant's
+    turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template rejects a message
+    (some reject system messages), omits a message, or reads the clock although the definition has no ``date``.
     """
 
     def __init__(self, generator: GeneratorEntry) -> None:
@@ -135,9 +135,9 @@ class PromptTokenizer:
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
     def begun(self, prompt: str, system: str = "") -> str:
-        """Return the start mark of thoughts if ``prompt`` ends inside a thought, otherwise an empty string.
+        """Return the start mark if ``prompt`` ends inside a thought, otherwise an empty string.
 
-        Raises InputError if the chat template itself ends the thought, as some do unless an argument turns thinking on.
+        Raises InputError if the chat template ends the thought, as some do unless an argument turns thinking on.
         """
         if self.marks is None:
             return ""

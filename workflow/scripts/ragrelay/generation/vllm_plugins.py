@@ -1,4 +1,4 @@
-"""Extend vLLM with code that it loads by import path, possibly in worker processes."""
+"""Extend vLLM with code that vLLM loads by import path, possibly in worker processes."""
 
 from collections.abc import Set
 from typing import Any, cast
@@ -19,9 +19,9 @@ PENALTY, WINDOW = "recent_penalty", "recent_window"
 
 
 class RecentTokens(LogitsProcessor):
-    """Repetition penalty over the latest tokens in prompt and answer, for model runner V1, also with greedy decoding.
+    """A repetition penalty for the most recent tokens in prompt and answer (model runner V1).
 
-    A request sets PENALTY and WINDOW. vLLM applies this penalty before its own penalties and the temperature.
+    Requests set PENALTY and WINDOW. vLLM applies the penalty before its own penalties, even with greedy decoding.
     """
 
     def __init__(self, vllm_config: object, device: torch.device, is_pin_memory: bool) -> None:
@@ -29,11 +29,11 @@ class RecentTokens(LogitsProcessor):
         self.requests: dict[int, tuple[float, int, list[int], list[int]]] = {}
 
     def is_argmax_invariant(self) -> bool:
-        """Return False: the penalty may change which token is likeliest."""
+        """Return False, because the penalty may change which token is likeliest."""
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Store penalty, window, prompt and the growing answer for each row in the batch that sets them."""
+        """Store the penalty, window, prompt and growing answer of each request in the batch that sets a penalty."""
         process_dict_updates(self.requests, batch_update, self._request)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
@@ -59,9 +59,9 @@ class RecentTokens(LogitsProcessor):
 
 
 class RecentTokensV2(LogitsProcessorV2):
-    """The penalty of RecentTokens for model runner V2, which holds the tokens of all requests on the device.
+    """A repetition penalty for the most recent tokens in prompt and answer (model runner V2).
 
-    vLLM applies this penalty after its presence and frequency penalties instead of before them.
+    Requests set PENALTY and WINDOW. vLLM applies the penalty after its own presence and frequency penalties.
     """
 
     def __init__(self, vllm_config: object, req_states: LogitsProcRequestState) -> None:
@@ -71,7 +71,7 @@ class RecentTokensV2(LogitsProcessorV2):
         self.width = 1
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Return whether the request has a penalty. Other requests get a penalty of 1, which has no effect."""
+        """Store the request's penalty (by default 1, which has no effect), and return whether the request sets one."""
         asked = sampling_params.extra_args or {}
         self.penalties[req_idx] = asked.get(PENALTY, 1.0)
         self.windows[req_idx] = asked.get(WINDOW, 1)
@@ -87,10 +87,10 @@ class RecentTokensV2(LogitsProcessorV2):
 
 
 class TokenScores(LogprobsProcessor):
-    """Stores the sampler's numbers for one request in ``logprobs``: one array per step (tokens × (1 + CANDIDATES)).
+    """A log-probability processor that stores a request's values as arrays, one per step.
 
-    vLLM's own processor creates a text and an object for each candidate, which takes several times as long as the rest
-    of its work on a token.
+    An array has tokens × (1 + CANDIDATES) values. vLLM's own processor creates a text and an object for each candidate,
+    which takes several times as long as the rest of its work on a token.
     """
 
     cumulative_logprob: float
@@ -109,13 +109,13 @@ class TokenScores(LogprobsProcessor):
 
 
 def hide_tokens(detokenizer: Any, hidden: Set[int]) -> None:
-    """Omit the special tokens ``hidden`` from a request's text. vLLM itself can only omit all or none."""
+    """Omit the special tokens ``hidden`` from a request's text. vLLM can only omit all special tokens or none."""
     shown = detokenizer.decode_next
     detokenizer.decode_next = lambda token_id: "" if token_id in hidden else shown(token_id)
 
 
 class AttentionBackends:
-    """An extension of vLLM's worker that reports the attention backends."""
+    """An extension of vLLM's worker that reports which attention backends the model uses."""
 
     def attention_backends(self) -> list[str]:
         """Return the names of the attention backends in the model's layers."""
@@ -124,10 +124,10 @@ class AttentionBackends:
 
 
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
-    """Divide positive ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window) by their row's penalty.
+    """Apply each row's repetition penalty to ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window).
 
-    Negative logits are multiplied by the penalty. A token counts once, even if it occurs several times (llama.cpp's
-    ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
+    Positive logits are divided by the penalty, negative logits are multiplied by it. A token is penalised once, even if
+    it occurs several times (as in llama.cpp's ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
     """
     gathered = logits.gather(1, recent)
     factors = penalties.to(logits.dtype)[:, None]

@@ -1,4 +1,4 @@
-"""Lay out prompts for retrievers' contexts, single passages, and contexts shortened to fit a window."""
+"""Build prompts from retrievers' contexts or single passages, and shorten prompts that exceed the window."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
-    """Return the zero-shot prompts for ``queries`` (qid, query): qid, docnos (empty), prompt, system, prompt_id."""
+    """Build a zero-shot prompt for each of ``queries`` (qid, query), with columns COLUMNS and empty docnos."""
     rows = [_row(qid, query, [], template) for qid, query in queries.select("qid", "query").iter_rows()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -30,11 +30,11 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
 def kshot_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
 ) -> pl.DataFrame:
-    """Return prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
+    """Build prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
 
-    The result has COLUMNS, in the order of ``queries``; passages are in the order ``ordering``. A query with fewer than
-    k passages gets a prompt with all of them; a query without passages gets no row. If a processor emptied all of a
-    query's passages, the prompt is zero-shot.
+    The result has columns COLUMNS, in the order of ``queries``. ``ordering``: the order of passages in the prompt. A
+    query with fewer than k passages gets a prompt with all of them; a query without passages is left out. If a
+    processor removed all text from a query's passages, the prompt is zero-shot.
     """
     top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
@@ -47,7 +47,7 @@ def kshot_prompts(
 
 
 def prompt_id(prompt: str, system: str = "") -> str:
-    """Return the SHA-256 of the prompt's text and of the system message, if there is one."""
+    """Return the SHA-256 hash of the prompt's text and, if there is one, the system message."""
     return value_hash([system, prompt], digits=64) if system else text_hash(prompt)
 
 
@@ -60,19 +60,19 @@ def _row(
 
 
 class Layout:
-    """The queries and passages from which to rebuild prompts that are too long. Files are only read for such prompts.
+    """The data for rebuilding prompts that are too long with fewer passages. Files are read only for such prompts.
 
-    ``queries``: the file with the queries. ``contexts``: the file with each retriever's contexts, by retriever.
+    ``queries``: path of the queries. ``contexts``: path of each retriever's contexts, keyed by retriever.
     """
 
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
-        """Yield (number of dropped passages, prompt), dropping 1, 2, ... passages from the end of the ranking.
+        """Drop 1, 2, ... passages from the end of the ranking, and yield each number with the resulting prompt.
 
         The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
-        would be zero-shot. ``prompt``: the full prompt, used to find out which of a processor's texts it contains.
+        would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts to use.
         """
         if retriever not in self.contexts:
             return
@@ -97,11 +97,11 @@ class Layout:
 
 
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
-    """Return a k = 1 prompt for each passage at ranks 1 to ``depth`` in ``contexts`` (qid, rank, docno, text).
+    """Build a k = 1 prompt for each passage at ranks 1 to ``depth`` in ``contexts`` (qid, rank, docno, text).
 
-    Columns are ``rank`` and those of kshot_prompts; rows are sorted by rank, then in the order of ``queries``. Prompts
-    contain the original passages even if there is a processor, so that labels derived from the answers describe the
-    passages. Without a processor, texts and prompt_ids are the same as in any k = 1 cell with that passage.
+    The result has columns rank and COLUMNS, and is sorted by rank, then in the order of ``queries``. Prompts contain
+    the original passages even if there is a processor, so that labels derived from the answers describe the original
+    passages. Without a processor, a prompt is identical to the prompt in any k = 1 cell with the same passage.
     """
     passages = contexts.select("qid", "rank", "docno", "text")
     ranks = [

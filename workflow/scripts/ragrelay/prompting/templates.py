@@ -1,6 +1,6 @@
-"""Read and check prompt templates: YAML files whose parts, for prompts with and without passages, have placeholders.
+"""Read and check prompt templates, which are YAML files with placeholders.
 
-Instead of parts, a template may name a user's own function that builds the prompt.
+A template may instead name a user's function that builds the prompt.
 """
 
 import functools
@@ -25,12 +25,12 @@ BUILDER = "builder"
 
 @dataclass(frozen=True)
 class Template:
-    """A template, with placeholders {query} in zeroshot, {query} and {contexts} in kshot, {i} and {text} in context.
+    """A prompt template. Placeholders: {query} in zeroshot; {query} and {contexts} in kshot; {i} and {text} in context.
 
     ``system_zeroshot`` and ``system_kshot`` are the chat's system messages, without placeholders. ``swapped``, used
-    only to check judges, is kshot with its sections in a different order. All three may be empty. ``builder`` is a
-    function (module:function) that builds prompts instead of zeroshot, kshot and context, which are then empty;
-    ``code`` is the hash of its module.
+    only to check judges, is kshot with its sections in a different order. All three may be empty. ``builder`` names a
+    function (module:function) that builds prompts; zeroshot, kshot and context are then empty, and ``code`` is the hash
+    of the function's module.
     """
 
     zeroshot: str = ""
@@ -43,13 +43,13 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """Return the system message for the prompt that ``render`` builds from the same passages."""
+        """Return the system message for a prompt with ``passages``; without passages, for a zero-shot prompt."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """Return the prompt for ``query`` with ``passages`` in prompt order, or the zero-shot prompt if there are none.
+        """Build the prompt from ``query`` and ``passages`` in prompt order; without passages, the zero-shot prompt.
 
-        Raises InputError if a user's own function doesn't return a string.
+        Raises InputError if the template's function doesn't return a string.
         """
         if self.builder:
             text = _builder(self.builder)(query, list(passages))
@@ -66,7 +66,7 @@ _builder: Callable[[str], Callable[..., Any]] = functools.cache(function_named)
 
 
 def load_template(path: str | Path, folder: Path = Path()) -> Template:
-    """Read a template file. A user's own function is searched for in ``folder``.
+    """Read a template file. A function's module is searched for in ``folder``, then among installed packages.
 
     Raises InputError if the file, a part or the function is missing, or if a part or placeholder is unknown.
     """
@@ -93,7 +93,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """Return the mapping in a template file. Raises InputError if it isn't a mapping or has an unknown key."""
+    """Return the content of a template file; raise InputError unless it is a mapping with only known keys."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
@@ -110,7 +110,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
 
 
 def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
-    """Raise InputError if a template's part isn't a string or its placeholders aren't ``names`` ({i} is optional)."""
+    """Raise InputError unless ``text`` is a string with the placeholders ``names`` ({i} is optional) and no others."""
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")

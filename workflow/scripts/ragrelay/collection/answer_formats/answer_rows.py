@@ -1,4 +1,4 @@
-"""Read answers from files in any supported format: JSON Lines (plain or TREC RAG's), CSV, TSV or Parquet."""
+"""Read imported answers from JSON Lines (plain or in TREC RAG's format), CSV, TSV and Parquet files."""
 
 import json
 from collections import Counter
@@ -39,13 +39,13 @@ KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_s
 
 
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
-    """Return the answers in ``files``, one row per answer, in order, with the columns in ROWS.
+    """Read the answers in ``files`` into a table with columns ROWS, one row per answer, in order.
 
-    The values in a file's name apply to all rows in the file; only a TREC RAG run_id may contradict them. A record has
-    `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are ignored. An answer counts as missing if it is null, an unquoted empty field in
-    a CSV file, or an empty field in a TSV file. ``single``: each answer was generated from a single passage, given by
-    `docno` (or by `docnos`, a list of one). Raises InputError for the first malformed line or row.
+    The values in a file's name apply to all of its rows; only a TREC RAG run_id may contradict them. A record has `qid`
+    and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
+    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field in a CSV
+    file, or an empty field in a TSV file. With ``single``, each answer was generated from a single passage, named by
+    `docno` (or by `docnos`, a list with one id). Raises InputError for the first malformed line or row.
     """
     rows = [
         _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})

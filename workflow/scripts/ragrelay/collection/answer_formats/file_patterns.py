@@ -1,4 +1,4 @@
-"""Find answer files with a path pattern such as ``{retriever}_{k}.jsonl``, and read the values in braces from paths."""
+"""Find answer files that match a path pattern such as ``{retriever}_{k}.jsonl``, and read the values from the paths."""
 
 import glob
 import re
@@ -20,14 +20,14 @@ _NAMED = re.compile(r"\{(\w*)\}")
 
 
 class AnswerFile(NamedTuple):
-    """A file with answers, and the ``values`` in the file's name: any of retriever, ordering, k and seed."""
+    """A file with answers, and the values that its name contains: any of retriever, ordering, k and seed."""
 
     path: Path
     values: dict[str, Any]
 
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
-    """Raise InputError if ``pattern`` has an unknown suffix, or if a name in braces is repeated or not in ``known``."""
+    """Raise InputError if ``pattern`` has an unsupported extension, or if a name in braces is repeated or unknown."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
         compressed = f"{', '.join(TEXTS)}, optionally followed by {', '.join(COMPRESSED)}, or in .parquet"
         raise InputError(place, repr(pattern), f"a file name that ends in {compressed}")
@@ -45,7 +45,7 @@ def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS)
 def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
     """Return the existing files that match ``pattern`` for ``dataset``, sorted by path.
 
-    Relative paths are relative to ``folder`` and stay relative.
+    A relative ``pattern`` starts from ``folder``; the returned paths stay relative.
     """
     own = Path(file_of(pattern, dataset)).as_posix()
     parts = _NAMED.split(own)

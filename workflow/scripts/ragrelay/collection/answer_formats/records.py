@@ -1,4 +1,4 @@
-"""Read records from CSV and TSV files with a header, and parse the names and integers in a record."""
+"""Read rows from CSV and TSV files with a header, and convert fields to names and integers."""
 
 import csv
 import io
@@ -22,9 +22,9 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 def tsv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str] = ()
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the place and values of each row after the header. Values are strings; empty ``nullable`` fields are None.
+    """Yield the position (file and line) and values of each row after the header.
 
-    Raises the errors of tsv_rows, and InputError if the header repeats one of ``keys``.
+    Empty fields in ``nullable`` columns are None. Raises InputError if a row or the header is malformed.
     """
     rows = tsv_rows(path)
     _, header = next(rows, (0, []))
@@ -37,19 +37,19 @@ def tsv_records(
 def csv_records(
     path: Path, keys: Collection[str], nullable: Sequence[str], expected: str
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the place and values of each row after the header. Unquoted empty ``nullable`` fields are None.
+    """Yield the position (file and line) and values of each row after the header.
 
-    Fields are separated by commas, semicolons or tabs: by the separator given in Excel's first line ``sep=`` or,
-    without this line, by the one between the ``keys`` in the header. Invalid UTF-8 is allowed outside the columns
-    ``keys``. A row that contains line breaks has the number of its last line. Raises InputError (with ``expected``) if
-    the table can't be read, if a row's length differs from the header's, or if the header repeats one of ``keys``.
+    Unquoted empty fields in ``nullable`` columns are None. The separator is a comma, semicolon or tab: the one in
+    Excel's first line ``sep=`` or, without this line, the one between ``keys`` in the header. Invalid UTF-8 is allowed
+    outside the columns ``keys``. Raises InputError (with ``expected``) for an unreadable table, a row with too many or
+    too few fields, and a header that repeats one of ``keys``.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []
     reader = None
 
     def bare(name: str) -> bool:
-        """Return whether a field in the row ``lines`` is unquoted, which the csv module doesn't tell."""
+        """Return whether a field in the current row is unquoted, which the csv module doesn't report."""
         names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
@@ -103,7 +103,7 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the column ``names``, replacing any that differ from one of ``keys`` only in case or spaces with that key.
+    """Return the column ``names``, after changing names that differ from one of ``keys`` only in case or spaces.
 
     Raises InputError if one of ``keys`` occurs more than once, unless ``once`` is false.
     """
@@ -116,7 +116,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
 
 
 def name_of(place: str, key: str, value: object) -> str | None:
-    """Return a record's ``value``, which must be a string; None if it is empty."""
+    """Return a record's ``value``, or None if it is empty; raise InputError if it isn't a string."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -125,7 +125,7 @@ def name_of(place: str, key: str, value: object) -> str | None:
 
 
 def whole_number(place: str, key: str, value: object) -> int | None:
-    """Return a record's ``value`` as an integer; None if it is empty. The integer may be written as a string."""
+    """Convert a record's ``value``, an integer or a string, to an integer; return None if it is empty."""
     if value is None or value == "":
         return None
     match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))

@@ -1,7 +1,7 @@
-"""Read and write answers in TREC RAG's formats (JSON Lines): 2024's, and that of 2025 and 2026, with ``metadata``.
+"""Read and write answers in TREC RAG's JSON Lines formats: one from 2024, and one from 2025 and 2026.
 
-Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. Records from 2026
-are like those from 2025, but have a few more keys in ``metadata``.
+Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The later format
+has the additional key ``metadata``, which contains a few more keys in 2026.
 """
 
 import re
@@ -25,7 +25,7 @@ def _run(value: object) -> object:
 
 
 def is_trec_rag(record: Mapping[str, object]) -> bool:
-    """Return whether a JSON object is a TREC RAG answer: it has a list of sentences or TREC RAG's keys for ids."""
+    """Return whether a JSON object is a TREC RAG answer, judging by its list of sentences or its keys for ids."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
@@ -35,11 +35,11 @@ def _metadata(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
-    """Return a record's qid, answer, retriever (the run's id), docnos and cited_sentences.
+    """Return a TREC RAG record's qid, answer, retriever (the run_id), docnos and cited_sentences.
 
     The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order.
-    ``cited_sentences`` are the sentences (text), each with the docnos that it cites (citations). Both are None if
-    nothing is cited. Raises InputError for ``place`` if the record is malformed.
+    ``cited_sentences`` are the sentences (text) with the docnos that each of them cites (citations). If nothing is
+    cited, docnos and cited_sentences are None. Raises InputError for ``place`` if the record is malformed.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)
@@ -100,7 +100,7 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
 
 
 def joined(texts: Sequence[str]) -> str:
-    """Join ``texts``, with a space between two texts unless there is already whitespace between them."""
+    """Join ``texts``, adding a space between two texts unless there is already whitespace."""
     parts: list[str] = []
     for text in filter(None, texts):
         parts.append(text if not parts or parts[-1][-1].isspace() or text[0].isspace() else f" {text}")
@@ -108,7 +108,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def split_sentences(answer: str) -> list[str]:
-    """Split ``answer`` after each sentence and the whitespace that follows. ``joined`` restores the answer exactly."""
+    """Split ``answer`` into sentences, each with the whitespace that follows. ``joined`` restores the exact answer."""
     ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
     return [answer[start:end] for start, end in pairwise(cuts) if end > start]
@@ -123,11 +123,11 @@ def written_record(
     about: Mapping[str, str],
     cited_sentences: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, object]:
-    """Return an answer as a record in the 2024 format, plus the ``metadata`` of the 2025 and 2026 format.
+    """Build an answer's record in the 2024 format, with the ``metadata`` of the 2025 and 2026 format.
 
     The record's ``references`` are the passages in the context (``docnos``). ``cited_sentences``: as returned by
-    read_record; if None, the answer is split into sentences that cite nothing. ``about`` has the keys ``team_id`` and
-    ``run_desc``.
+    read_record; if None, the answer is split into sentences without citations. ``about``: values for the metadata keys
+    ``team_id`` and ``run_desc``.
     """
     parts = cited_sentences or [{"text": text, "citations": []} for text in split_sentences(answer)]
     texts = [part["text"] for part in parts]

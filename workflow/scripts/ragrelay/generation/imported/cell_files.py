@@ -1,4 +1,4 @@
-"""Write imported answers and their passages in the same form as generated ones."""
+"""Write imported answers, and the passages in their contexts, in the same format as generated answers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,12 +40,11 @@ def read_answers(
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
 ) -> list[dict[str, object]]:
-    """Read, check and write one retriever's answers; return counts of unused data (what, count, of).
+    """Read, check and write imported answers for one retriever; return counts of unused data (what, count, of).
 
-    ``imported``: arguments ``files`` and ``places`` of checked_answers; ``names``: the `generator` and, unless the
-    answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, of the
-    judgements, and of the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see
-    write_cells.
+    ``imported``: the arguments ``files`` and ``places`` of checked_answers. ``names``: the `generator` and, unless the
+    answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, the judgements,
+    and the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
@@ -71,13 +70,13 @@ def write_cells(
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
-    """Write a retriever's cells from ``rows`` (see placed); return counts (what, count, of) and docnos by qid.
+    """Write the prompt and answer files of a retriever's cells; return counts (what, count, of) and docnos by qid.
 
-    ``run``: the retriever's context candidates (qid, rank, docno); an answer without docnos is assumed to come from the
-    run's first k passages. Writes ``prompts``, keyed by (ordering, k), with the columns of prompting.layout and null
-    texts. Writes ``answers``, keyed by (ordering, k, seed), with the columns of answer_files, null if unknown, and
-    cited_sentences if answers have citations (``cited``). Queries are in the order of ``qids``; those without an answer
-    are left out and counted. Missing answers are counted too.
+    ``rows``: the retriever's answers, as returned by placed. ``run``: the retriever's context candidates (qid, rank,
+    docno); an answer without docnos is assumed to come from the run's first k passages. Prompt files (keyed by ordering
+    and k) have null texts. Answer files (keyed by ordering, k and seed) have a cited_sentences column if answers are
+    ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without an answer are left out,
+    and are counted, as are missing answers.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
@@ -128,9 +127,9 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``shown`` (docnos by qid) as context candidates, those in ``run`` first.
+    """Write the passages in ``run`` as context candidates, followed by the other passages in ``shown`` (docnos by qid).
 
-    A passage that isn't in the run has a null rank and score.
+    Passages that aren't in the run have null ranks and scores.
     """
     pairs = pl.DataFrame(
         [(qid, docno) for qid, docnos in shown.items() for docno in docnos],

@@ -29,7 +29,7 @@ UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
-    """The grid's names and numbers; ``retriever`` and ``k`` apply to answers that don't name their own."""
+    """The grid's values, and the ``retriever`` and ``k`` to use for answers that don't name them."""
 
     retrievers: Sequence[str]
     orderings: Sequence[str]
@@ -40,13 +40,13 @@ class Places(NamedTuple):
 
 
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Fill in the grid coordinates that ``rows`` (answer_rows.ROWS) lack.
+    """Fill in missing retrievers, orderings, ks and seeds in ``rows`` (columns answer_rows.ROWS).
 
-    A missing ordering becomes descending, a missing seed the grid's first seed. A missing retriever comes from
-    ``places``, or else is the grid's only retriever. A missing k comes from ``places``, or else is the length of the
-    retriever's longest list of passages, or else the grid's only k. Answers with the retriever `zeroshot` or k = 0 get
-    ordering `none` and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k
-    passages, and two answers with the same key.
+    Ordering defaults to descending, and seed to the grid's first seed. Retriever defaults to the one in ``places``,
+    then to the grid's only retriever. k defaults to the number in ``places``, then to the length of the retriever's
+    longest passage list, then to the grid's only k. Answers with the retriever `zeroshot` or k = 0 get ordering `none`
+    and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k passages, and two
+    answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -82,9 +82,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Read the answers in ``files`` (a path, and its keys); remove thoughts if a file has the key `thinking`.
+    """Read the answers in ``files`` (paths, each with values for all its answers) and remove thoughts.
 
-    Raises InputError for the same rows as read_answer_rows, and for an answer with other thought marks (check_shown).
+    Raises InputError for malformed rows, and for thought marks other than the ones in a file's value `thinking`.
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:
@@ -106,7 +106,7 @@ def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = F
 
 
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
-    """Raise InputError for the first row whose qid or passages aren't in the ``collection``."""
+    """Raise InputError for the first row whose query or passages aren't in the ``collection``."""
     known = collection.queries()["qid"]
     _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
@@ -116,7 +116,7 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Return the placed ``rows`` that lie in the grid."""
+    """Return the rows whose retriever, ordering, k and seed are in the grid (for zero-shot rows, only the seed)."""
     zeroshot = pl.col("retriever") == ZEROSHOT
     in_cells = (
         pl.col("retriever").is_in(list(places.retrievers))
@@ -133,9 +133,9 @@ def checked_answers(
     collection: Collection,
     qids: Sequence[str],
 ) -> tuple[pl.DataFrame, Places]:
-    """Read the answers in ``files`` (a path, and its keys), place them, and check them against the dataset.
+    """Read the answers in ``files``, assign them to grid cells, and check them against the dataset.
 
-    Returns rows and ``places``. ``qids``: judged queries. InputError if an answer is invalid or none is in the grid.
+    ``qids``: judged queries. Returns rows and places. Raises InputError for invalid answers, or if none is in the grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)
@@ -164,14 +164,14 @@ def _cells_of(rows: pl.DataFrame) -> str:
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, object]]:
-    """Count (what, count) the placed ``rows`` that the study doesn't use."""
+    """Return counts (what, count) of answers outside the grid and of answers to queries without judgements."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Count (what, count, of) the queries without an answer in ``cell`` (ordering, k, seed), out of ``asked``."""
+    """Return a count (what, count, of) of the queries without an answer in ``cell`` (ordering, k, seed)."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

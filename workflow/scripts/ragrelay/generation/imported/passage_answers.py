@@ -1,4 +1,4 @@
-"""Read and check imported answers from single passages, and convert them to the form of generated answers."""
+"""Read and check imported answers from single passages, and convert them to the format of generated answers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,11 +19,11 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 def checked_passages(
     files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Return the answers in ``files`` (path, values in its name), one row per key.
+    """Read and check the answers in ``files`` (paths, each with values for all its answers).
 
-    Columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of ``seeds``. The
-    same answer may occur several times, for example in several retrievers' files. Raises InputError for a line that
-    isn't an answer to one passage, an unknown query or passage, and two different answers with the same key.
+    Returns one row per query, passage and seed: place, qid, docno, seed, answer, finish_reason. An answer without a
+    seed gets the first of ``seeds``. Identical duplicates are allowed, for example in several retrievers' files. Raises
+    InputError for an answer not from one passage, unknown queries or passages, and two answers with the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -42,9 +42,9 @@ def read_single_answers(
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing answers.
 
-    Columns qid, docno, prompt_id, seed, answer, finish_reason, sorted by passage, then seed. An answer that is missing
-    from the file is null. ``qids``: the judged queries; ``ranked``: qid and docno of the passages that need labels;
-    ``place`` names the files in messages. Raises InputError if none of these passages has an answer.
+    The rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then seed.
+    ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the files' name in
+    messages. Raises InputError if none of the ``ranked`` passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

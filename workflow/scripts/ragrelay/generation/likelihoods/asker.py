@@ -1,4 +1,4 @@
-"""Answer a question's requests from the stores, and send those that are missing to an engine."""
+"""Look up a question's replies in the stores, and send the requests for missing replies to an engine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, tex
 
 
 class Receipt(TypedDict, total=False):
-    """Keys of a question's receipt, for type checkers."""
+    """The receipt for a question's requests, typed for type checkers."""
 
     fingerprint: str
     """The fingerprint of the store with the replies."""
@@ -27,25 +27,24 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """Handles a question's requests: looks them up in stores, sends them to an engine, or counts them for the plan."""
+    """The interface for a question's requests: send them to an engine, look up stored replies, or count them."""
 
     generator: GeneratorEntry
     """The definition of the generator that gets the requests."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids), and return a receipt.
+        """Request the log-probabilities of continuations, and return a receipt.
 
-        For an endpoint, request word probabilities; the columns of endpoint_words.with_spellings then replace
-        token_ids.
-
-        ``chat``: whether to send chat messages. ``certain``: False for requests whose number the plan only estimates.
+        ``asked``: columns prompt_id, prompt, system and token_ids (the continuation). For an endpoint, which returns
+        word probabilities, the columns of endpoint_words.with_spellings replace token_ids. ``chat``: whether to send
+        prompts as chat messages. ``certain``: False if the plan can only estimate the number of requests.
         """
 
 
 class EngineAsker:
-    """Sends requests to ``generator``. The engine starts at the first missing key and then serves all requests.
+    """An asker that sends requests to an engine. The engine starts when the first reply is missing.
 
-    ``fingerprint``: for likelihoods; the model's files must match it before and after the engine loads them.
+    ``fingerprint``: the likelihood fingerprint, which the model's files must match before and after the engine starts.
     """
 
     def __init__(self, generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int) -> None:
@@ -54,16 +53,16 @@ class EngineAsker:
         """Returns the job's engine, given a definition and a window."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Add missing likelihoods to the store (see Asker). Return value and errors are those of fill_likelihoods."""
+        """Compute missing likelihoods, add them to the store, and return a receipt. For the arguments, see Asker."""
         generator = self.generator if chat else without_chat(self.generator)
         store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
         return fill_likelihoods(asked, store, generator, self.start)
 
 
 class StoreAsker:
-    """Looks up every request without starting an engine. ``rule``: the rule that sends the requests to ``generator``.
+    """An asker that only looks up stored replies. ``rule``: the rule that requests missing replies, for error messages.
 
-    ``fingerprint`` names the generator's likelihood store; ``texts`` names the store for texts without a chat template.
+    ``fingerprint`` and ``texts`` name two likelihood stores: for prompts, and for texts without a chat template.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class StoreAsker:
         self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Return a receipt for ``asked`` (see Asker). Raises InputError if the store lacks a likelihood."""
+        """Return a receipt, or raise InputError if the store lacks a likelihood. For the arguments, see Asker."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):
@@ -81,7 +80,7 @@ class StoreAsker:
         return {"asked": len(keyed), "cached": len(keyed), "made": 0, "fingerprint": store.folder.name}
 
     def start(self, definition: GeneratorEntry, window: int | None) -> NoReturn:
-        """Raise InputError: only the rule that sends the requests may start an engine."""
+        """Raise InputError, because only the rule that sends the requests may start an engine."""
         raise self._lacking(self.cache_dir, "too few replies")
 
     def _lacking(self, place: Path, found: str) -> InputError:
@@ -91,7 +90,7 @@ class StoreAsker:
 def one_engine(
     generator: GeneratorEntry, fingerprint: str, cache_dir: str | Path, threads: int
 ) -> Callable[[GeneratorEntry, int | None], EngineInJob]:
-    """Return a function that starts the engine on its first call, and returns that engine on every later call."""
+    """Return a function that starts an engine on the first call, and returns the same engine on later calls."""
     started: list[EngineInJob] = []
 
     def start(definition: GeneratorEntry, window: int | None) -> EngineInJob:

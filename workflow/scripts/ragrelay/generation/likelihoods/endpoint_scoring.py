@@ -1,4 +1,4 @@
-"""Read word probabilities from an endpoint's one-token replies (see endpoint_words)."""
+"""Read word probabilities from an endpoint's one-token replies."""
 
 import math
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordRequest(Request):
-    """A request for word probabilities. ``words``: each word's id in the store, and the texts that spell it."""
+    """A request for word probabilities. ``words``: each word's id in the store, with the texts that spell the word."""
 
     words: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
     def tokens(self) -> int:
-        """The number of tokens in the prompt, estimated if it is sent as text."""
+        """The prompt's number of tokens, estimated if the prompt is sent as text."""
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
 def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
-    """Return a request for each prompt in ``missing`` (prompt_id, prompt, system and the columns of with_spellings).
+    """Build a request for each prompt in ``missing`` (prompt_id, prompt, system and the columns of with_spellings).
 
-    The longest comes first: it is sent alone, and shows whether the endpoint reads complete prompts. Raises
-    RequestError for a prompt that exceeds the ``window``, if that is known.
+    The request with the longest prompt comes first. It is sent alone, and shows whether the endpoint reads complete
+    prompts. Raises RequestError for a prompt that exceeds ``window`` (None if the window is unknown).
     """
     tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)
     texts = pl.col("prompt", "system", "begins").first()
@@ -56,10 +56,10 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 
 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
-    """Yield a likelihood row per word as requests finish; logprob is -inf if no candidate spells the word.
+    """Yield a row for the likelihood store per word, as each request finishes.
 
-    Each request's first row holds the request's REQUEST figures; its other rows hold 0. Raises InputError for a reply
-    without log-probabilities; other errors are those of EndpointEngine.rows.
+    logprob is -inf if no candidate spells the word. The REQUEST figures are in a request's first row, and 0 in all
+    other rows. Raises InputError for a reply without log-probabilities; for other errors, see EndpointEngine.rows.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

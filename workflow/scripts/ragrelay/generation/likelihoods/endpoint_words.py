@@ -1,7 +1,7 @@
-"""Request word probabilities from an endpoint, which reports them only for the likeliest first tokens of a reply.
+"""Request word probabilities from an endpoint, which returns only the likeliest candidates for a reply's first token.
 
-A word's probability is the sum over the candidates that spell it. If no candidate spells a word, its probability is
-below the lowest candidate's; it counts as 0 and is missing from the words' total mass.
+A word's probability is the total probability of the candidates that spell the word. If no candidate does, the word's
+probability must be lower than every candidate's; it is set to 0, and is missing from the words' total (mass).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the candidate texts that spell each of ``words``.
 
-    With a tokenizer, they come from words.first_tokens; without, they are the complete word, with and without a leading
-    space. Raises RequestError for words that share a text.
+    If the generator has a tokenizer, these are the texts of the word's first tokens. Otherwise, they are the complete
+    word with and without a leading space. Raises RequestError if two words share a text.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
@@ -35,10 +35,10 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
 
 
 def with_spellings(questions: pl.DataFrame, spelled: Mapping[str, Sequence[str]], begins: str) -> pl.DataFrame:
-    """Repeat ``questions`` (prompt_id and more) for each word, with columns word, spellings, begins and continuation.
+    """Repeat each question for every word, with the added columns word, spellings, begins and continuation.
 
-    ``continuation`` is the key of the word's likelihood: 32 hex digits of the hash of its spellings and ``begins``, the
-    text that the reply must begin with.
+    ``continuation`` identifies the word in the likelihood store: a hash (32 hex digits) of the word's spellings and of
+    ``begins``, the text that the reply must begin with.
     """
     rows = [(word, list(texts), begins, value_hash([begins, *texts], digits=32)) for word, texts in spelled.items()]
     schema: dict[str, Any] = {

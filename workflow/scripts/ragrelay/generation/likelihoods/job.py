@@ -33,14 +33,14 @@ def fill_likelihoods(
     generator: GeneratorEntry,
     start_engine: Callable[[GeneratorEntry, int | None], EngineInJob],
 ) -> dict[str, Any]:
-    """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
+    """Compute the likelihoods of ``asked`` (prompt_id, prompt, system, token_ids) that aren't in ``store`` yet.
 
-    ``token_ids`` (a list) is a continuation of the prompt; several rows may have the same prompt. For an endpoint, the
-    columns of endpoint_words.with_spellings replace it. ``start_engine(generator, window)`` is called only if a
-    likelihood is missing and all prompts fit the window; the function must return a new engine or a running one with
-    the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and
-    cached_tokens, seconds, engine, and the number computed by each engine version. Raises RequestError if a prompt is
-    too long with its continuation.
+    ``token_ids`` is a continuation of the prompt; a prompt may have several, in separate rows. For an endpoint, the
+    columns of endpoint_words.with_spellings replace ``token_ids``. ``start_engine(generator, window)`` is called only
+    if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running engine with the
+    same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and
+    cached_tokens, seconds, engine, and the counts of count_makers. Raises RequestError if a prompt and its continuation
+    exceed the window.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -78,7 +78,7 @@ def _requests_for(
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """Add continuation, tokens and logprob to ``asked`` (prompt_id, token_ids, …); InputError if any is missing."""
+    """Add the columns continuation, tokens and logprob to ``asked``; raise InputError if a likelihood is missing."""
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
@@ -88,19 +88,19 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct keys in ``asked`` (prompt_id, prompt, system, token_ids), and those that ``store`` lacks.
+    """Return the distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and the rows that ``store`` lacks.
 
-    Both tables are in the order of ``asked`` and have the column continuation.
+    Both tables have the added column continuation and keep the order of ``asked``.
     """
     keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
 
 
 def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
-    """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
+    """Build the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    Sorting puts prompts with a common beginning, such as those about the same answer, next to each other for the prefix
-    cache. Raises RequestError if a prompt is too long with its continuation.
+    Sorting puts prompts with a common beginning next to each other, so that the prefix cache can serve them. Raises
+    RequestError if a prompt and its continuation exceed the window.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (

@@ -1,4 +1,4 @@
-"""Count questions whose allowed words have little probability; warn if a judge mostly writes other words."""
+"""Count questions for which the allowed words have little probability, and warn if there are many."""
 
 import logging
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ MASS = Column(
 
 
 def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
-    """Count the questions with a mass below LITTLE, for left_out.json: what, count, of and, possibly, warning.
+    """Count the questions whose mass is below LITTLE, as an entry for left_out.json (what, count, of[, warning]).
 
-    ``masses``: the mass of each question; nulls are ignored, and if there are only nulls, there is no count. ``of`` has
-    the number of questions, their mean mass and the ``judge``, if given. If the mean mass is below LITTLE, or the share
-    of counted questions is above MANY, the count has a warning, which is also logged.
+    ``masses``: the allowed words' total probability for each question. Nulls are ignored; if there are only nulls, the
+    result is empty. ``of`` contains the number of questions, their mean mass and, if given, the ``judge``. A warning is
+    added and logged if the mean mass is below LITTLE, or if the share of counted questions is above MANY.
     """
     known = masses.drop_nulls()
     if known.is_empty():

@@ -1,4 +1,4 @@
-"""Compute exact log-probabilities of continuations with vLLM, whatever the rank of their tokens."""
+"""Compute exact log-probabilities of continuations with vLLM, even for unlikely tokens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ REQUEST = ("requests", "prompt_tokens", "cached_tokens")
 
 @dataclass(frozen=True)
 class Scoring:
-    """A request: a prompt's token ids, followed by several single tokens or by one longer continuation."""
+    """A request for the log-probabilities of a prompt's continuations: several single tokens, or one longer text."""
 
     prompt_id: str
     token_ids: tuple[int, ...]
@@ -25,17 +25,17 @@ class Scoring:
 
     @property
     def single(self) -> bool:
-        """Whether one forward pass over the prompt suffices."""
+        """Whether all continuations are single tokens, so that one forward pass over the prompt is enough."""
         return bool(self.token_ids) and all(len(continuation) == 1 for continuation in self.continuations)
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The token ids to send. After an empty prompt (no BOS), the continuation's first token isn't scored."""
+        """The token ids to send. If the prompt is empty (no BOS), the continuation's first token isn't scored."""
         return self.token_ids if self.single else self.token_ids + self.continuations[0]
 
 
 def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
-    """Yield the requests for a prompt's ``continuations``: single tokens together, longer ones separately."""
+    """Yield requests for a prompt's ``continuations``, each with several single tokens or one longer continuation."""
     ids = tuple(token_ids)
     singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
     for start in range(0, len(singles), AT_ONCE):
@@ -46,9 +46,9 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 
 
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
-    """Yield a row of the likelihood store per continuation, as requests finish.
+    """Yield a row for the likelihood store per continuation, as each request finishes.
 
-    Each request's first row holds the request's REQUEST figures; its other rows hold 0.
+    The REQUEST figures are in a request's first row, and 0 in all other rows.
     """
     for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))

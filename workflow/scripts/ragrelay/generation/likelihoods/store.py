@@ -1,4 +1,4 @@
-"""Store every computed log-probability by prompt and continuation, and measure the speed of the computation."""
+"""Store computed log-probabilities by prompt and continuation, and measure how fast they were computed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,24 +23,24 @@ INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "think
 class LikelihoodStore(PartStore):
     """The likelihoods of one fingerprint, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
 
-    Columns: prompt_id, continuation (see continuation_id), tokens (number of scored tokens), logprob (the sum over
-    these tokens in nats, without temperature, from a softmax over the complete vocabulary).
+    Columns: prompt_id, continuation (its id), tokens (number of scored tokens), logprob (the tokens' total
+    log-probability in nats, computed without temperature over the complete vocabulary).
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY, at_most=AT_MOST)
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
-        """Write ``rows`` (mappings of the columns) as a new part with ``metadata``; return its path."""
+        """Write ``rows`` and ``metadata`` as a new part; return the part's path."""
         return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows stored for ``keys`` (prompt_id, continuation), without duplicates, in any order."""
+        """Return the stored rows for ``keys`` (prompt_id, continuation), without duplicates, in no particular order."""
         return self.read(self.held(keys))
 
 
 def likelihood_fingerprint(generator: GeneratorEntry, cache_dir: str | Path | None = None) -> str:
-    """Return a generator's fingerprint without its decoding, which doesn't affect teacher-forced scores."""
+    """Return a generator's fingerprint without decoding keys, which don't affect teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
@@ -50,15 +50,15 @@ def decisive(generator: GeneratorEntry) -> GeneratorEntry:
 
 
 def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodStore:
-    """Return the likelihood store for texts scored without a chat template."""
+    """Return the likelihood store for texts that are scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(without_chat(generator), cache_dir=cache_dir))
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """Return the speed of scoring texts, a phrase on where it comes from, and the seconds an engine takes to start.
+    """Return the scoring speed, a phrase that says where it comes from, and an engine's start-up time in seconds.
 
-    The speed is measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``.
-    Without either, the key tokens_per_second (the speed of answer tokens) gives an upper bound on the time.
+    The speed is measured on the latest parts of ``store`` that record token counts, or else on the prompts of
+    ``answers``. If both lack data, the speed of answer tokens is returned, which gives an upper bound on the time.
     """
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}

@@ -1,4 +1,4 @@
-"""Request the probabilities of fixed words from a generator, and compute each word's share of their total."""
+"""Request the probabilities of fixed words from a generator, and divide each by the words' total probability."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,9 +32,10 @@ def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
 def with_words(
     questions: pl.DataFrame, tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
 ) -> pl.DataFrame:
-    """Repeat ``questions`` (prompt_id and more) for each token that represents a word, with columns word and token_ids.
+    """Repeat each question for every token that represents a word, with the added columns word and token_ids.
 
-    ``tokens``: token ids, keyed by word (see words.first_tokens); ``begins``: token ids before the word in the answer.
+    ``tokens``: each word's token ids (see words.first_tokens). ``begins``: ids of the tokens before the word in the
+    reply.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 
@@ -42,22 +43,20 @@ def with_words(
 def ask_words(
     questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
 ) -> dict[str, object]:
-    """Request the probabilities of words at the beginning of the reply.
+    """Request the probability of each word at the beginning of the reply.
 
     Args:
         questions: One row per question; columns prompt_id, prompt, system.
-        words: The words whose probabilities to request.
-        begins: Text that the reply must begin with, before the word; may be empty.
+        words: The words to request probabilities for.
+        begins: Text that precedes the word in the reply; may be empty.
         asker: The object that sends or counts the requests.
         certain: False if the plan can only estimate the number of requests.
 
     Returns:
-        A receipt for ``asked_shares``: the asker's receipt with words, tokens, spelled and begins; from an endpoint,
-        with words, spellings (see endpoint_words) and begins.
+        The receipt, with additional keys for ``asked_shares``: the words, their tokens or spellings, and ``begins``.
 
     Raises:
-        InputError: The tokenizer can't tell the words apart, a question doesn't fit the window, or the generator's
-            reply would begin with a thought.
+        InputError: Words can't be told apart, a question exceeds the window, or replies would begin with a thought.
     """
     place = f"generator of model {asker.generator['model']!r}"
     check_unthinking(place, asker.generator)
@@ -76,18 +75,19 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Read the probabilities of a question's reply words from the store, as shares of 1 (see words.word_shares).
+    """Read each question's word probabilities from the store, and divide them by their sum.
+
+    If an engine in the job had to begin the reply with a given text, mass is null, because the stored likelihoods then
+    include that text's unknown probability.
 
     Args:
-        questions: The questions: prompt_id and the columns ``by``, which must identify a row.
+        questions: One row per question: prompt_id and the columns ``by``.
         receipt: The receipt that ``ask_words`` returned, possibly for other questions to the same generator.
-        cache_dir: The cache's folder.
+        cache_dir: The cache folder.
         by: Columns that identify a question.
 
     Returns:
-        One row per question: ``by``, shares (a list in the words' order that sums to 1) and mass (the words' total
-            probability). mass is null if an engine in the job had to begin the reply with a given text, because the
-            likelihoods then include that text's unknown probability.
+        Columns ``by``, shares (a list in the order of the words; its sum is 1) and mass (the words' total probability).
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:

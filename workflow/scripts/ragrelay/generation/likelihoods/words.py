@@ -1,4 +1,4 @@
-"""Find the tokens that represent a word at the beginning of an answer, and compute words' shares of the probability."""
+"""Find the tokens that represent a word at the beginning of a reply, and compute each word's share of probability."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from ragrelay.base.errors import RequestError
 
 
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
-    """Return one or two token ids for each of ``words``: its first token with and without a leading space.
+    """Return one or two token ids for each word: the first token of the word with and without a leading space.
 
-    The variant with a space counts only if it has no more tokens than the variant without, because some tokenizers make
-    the space a separate token. A word's probability is the sum over its ids. Source: Hagström et al., DRUID, whose code
-    uses the first token and warns if it isn't the complete word. Raises RequestError if two words share a token or a
-    word has none; ``place`` names the tokenizer in the message.
+    The token with a space is included only if this variant has no more tokens than the variant without, because some
+    tokenizers make the space a separate token. A word's probability is the sum of its tokens' probabilities. Source:
+    Hagström et al., DRUID, whose code uses the first token and warns if it isn't the complete word. Raises RequestError
+    if two words share a token or a word has no token; ``place`` names the tokenizer in the message.
     """
     ids_of = {}
     for word in words:
@@ -34,7 +34,7 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
 
 
 def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:
-    """Return a row for each token of each word: word, and token_ids, the continuation (``begins`` and the token)."""
+    """Return a row for each word and token, with columns word and token_ids (``begins``, then the token)."""
     rows = [(word, [*begins, token]) for word, ids in tokens.items() for token in ids]
     return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 
@@ -51,12 +51,11 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
 
 
 def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Return ``by``, shares and mass: each word's share of the total probability of ``words``, and that total.
+    """Compute each word's share of the total probability of ``words`` (shares), and that total (mass).
 
-    ``likelihoods``: ``by``, word and logprob, one row per token. A word's probability is the sum over its tokens; mass,
-    from 0 to 1, is the sum over the tokens of all words. The shares are a list; they are equal if all probabilities are
-    0. Source of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings
-    of EMNLP 2020.
+    ``likelihoods``: columns ``by``, word and logprob, one row per token. A word's probability is the sum over its
+    tokens. shares is a list; its values are equal if all probabilities are 0. mass is from 0 to 1. Source of the
+    quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
@@ -76,10 +75,10 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
 
 
 def text_ids(tokenizer: Any, text: str) -> list[int]:
-    """Return the token ids of a text, without special tokens around it.
+    """Return the token ids of ``text``, without adding special tokens.
 
-    Unlike plain_ids (generation/tokens.py), this reads the text of a special token as that token, because words and
-    beginnings of answers come from the study's templates, not from passages.
+    Unlike plain_ids (generation/tokens.py), this function reads the text of a special token as that token, because
+    words and beginnings of replies come from the study's templates, not from passages.
     """
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
