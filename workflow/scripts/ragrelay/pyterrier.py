@@ -161,7 +161,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             inp: The ranking, or only the queries if k = 0.
 
         Returns:
-            The ranking (qid, query, docno, score, and rank from 0), cut at the study's ``context_depth`` and without
+            The ranking (qid, query, docno, score, and rank from 0), truncated at the study's ``context_depth``, without
             passages that have no text. With k = 0 or ``one_row``, one row per query. Each row also has ``qcontext``
             (the passages' texts in prompt order, one per line), ``qanswer`` (the first seed's answer), ``qanswers``
             (one answer per seed; None if missing) and ``docnos`` (in prompt order).

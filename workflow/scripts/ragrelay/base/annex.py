@@ -183,7 +183,7 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping of wildcards to values per set of tables; empty if the annex or the study has no such tables.
+            One mapping from wildcards to values per set of tables; empty if the annex or study has no such tables.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
@@ -242,8 +242,7 @@ class Annex:
             study: The study.
 
         Returns:
-            A mapping from each kind of count to its stage, the path pattern of its files, and the files' paths; empty
-            by default.
+            A mapping from each count's name to a tuple: stage, path pattern and paths of the files. Empty by default.
         """
         return {}
 
@@ -261,13 +260,13 @@ class Annex:
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files that the provenance includes if they exist.
 
-        No rule may produce these files, because nothing would request them for a study's page.
+        Rules may not create these files, because a study's page doesn't request them.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from the key to use in the provenance to the file; empty by default.
+            A mapping from keys in the provenance to files; empty by default.
         """
         return {}
 
@@ -319,12 +318,12 @@ class Annex:
             study: The study.
 
         Returns:
-            JSON-like values, which the page's rule gets as a parameter; None, the default, for no parameter.
+            JSON-like values, passed to the page's rule as a parameter; None (the default) for no parameter.
         """
         return None
 
     def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, object]:
-        """List the files from which another annex's page shows this annex's results.
+        """List the files that another annex's page reads to show this annex's results.
 
         Args:
             study: The study.
@@ -373,11 +372,11 @@ class Annex:
             One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: the input name and path
             pattern of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that
             records the job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers
-            that have such prompts; defaults to all in the grid. ``leaves_out``: the rule's parameter of this name:
-            whether to skip prompts that exceed the window even with `over_window: truncate`. ``stage``: for a rule with
-            several stages, the stage's name and wildcards. ``planned``: the input name and path pattern of stand-in
-            prompts, from which the plan estimates the cost while the real prompts depend on answers that don't exist
-            yet.
+            that have such prompts; defaults to all in the grid. ``leaves_out``: the rule's parameter ``leaves_out``,
+            which is true to skip prompts that exceed the window even with `over_window: truncate`. ``stage``: for a
+            rule with several stages, the stage's name and wildcards. ``planned``: the input name and path pattern of
+            stand-in prompts, from which the plan estimates the cost while the real prompts depend on answers that don't
+            exist yet.
         """
         return []
 
@@ -417,7 +416,7 @@ class Annex:
     def run_ended(self, results: str | Path) -> None:
         """Clean up or report after a run has ended, successfully or not.
 
-        Don't raise errors here: they would hide how the run itself ended.
+        Don't raise errors here, because they would hide the run's own outcome.
 
         Args:
             results: The folder with the study's results.

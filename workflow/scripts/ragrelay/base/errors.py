@@ -1,4 +1,4 @@
-"""Define the error for input that users can correct, and helpers to write its message."""
+"""Define the error for input that users can correct, and helpers that write error messages."""
 
 import difflib
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ class InputError(ValueError):
 
     Args:
         place: Where the input is: a file, a configuration key, an argument.
-        found: The unusable value, or the missing thing.
-        expected: The values that would be valid.
+        found: The unusable or missing value, such as ``no such file``.
+        expected: A description of valid values.
     """
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:
@@ -60,7 +60,7 @@ def one_of(known: Iterable[object], *given: object) -> str:
 
 
 def nearest(known: Iterable[str], *given: object) -> str:
-    """Return ``; did you mean 'a'?`` if a ``given`` name resembles the known name a; otherwise an empty string."""
+    """Return ``; did you mean 'a'?`` if a ``given`` name resembles the known name ``a``, or else an empty string."""
     names = list(known)
     near = {match for name in given for match in difflib.get_close_matches(str(name), names, n=1)}
     return f"; did you mean {' and '.join(map(repr, sorted(near)))}?" if near else ""

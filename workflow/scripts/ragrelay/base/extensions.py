@@ -79,7 +79,7 @@ def extending_packages() -> tuple[str, ...]:
 
 @cache
 def source_folder(package: str) -> Path | None:
-    """Return the folder that contains a top-level package or module; None if it isn't installed or has no source."""
+    """Return the folder that contains a top-level package or module; None if it isn't installed or isn't Python."""
     spec = find_spec(package)
     if not (spec and spec.origin and spec.origin.endswith(".py")):
         return None

@@ -54,7 +54,7 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: The name of a folder to search instead; it is next to each folder in ``prompts``.
+            folder: Search sibling folders with this name instead of the folders in ``prompts``.
 
         Returns:
             The template's path in the first folder that contains the template. If none does, a path in the first
@@ -107,7 +107,7 @@ class Kind(Settings):
     def outside_code(cls) -> dict[str, str]:
         """Hash the kind's source code if the kind is from another package.
 
-        Cached results depend on this hash, because other packages' authors can't be expected to keep version numbers.
+        Cached results depend on this hash, because authors of other packages may forget to increase version numbers.
 
         Returns:
             The hash, under the key ``kind``; empty for ragrelay's own kinds.
@@ -118,7 +118,7 @@ class Kind(Settings):
         """Check that the entry can be used in this study. The types of the entry's values have been checked before.
 
         Args:
-            place: Where messages locate the entry, such as ``config key 'scorers.rouge``. Append ``.key'``.
+            place: The entry's location for messages, such as ``config key 'scorers.rouge``. Append ``.key'``.
             study: The study that uses the entry.
 
         Raises:
@@ -267,7 +267,7 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of the key that names a kind. The description is ``lead``, then all kinds."""
+        """Return the JSON Schema of the key that names a kind. The description lists all kinds, after ``lead``."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 

@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "extend.py"
 
 @cache
 def public_names(file: Path = FILE) -> dict[str, str]:
-    """Return a mapping from public names to modules: the imports for type checkers in ``file`` and annexes' names."""
+    """Return a mapping from public names to modules: the type-checking imports in ``file``, and all annexes' names."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]
@@ -33,6 +33,6 @@ def check_extensions() -> None:
 
 
 def defined_at(name: str) -> str:
-    """Return the definition's module:name for the public name ``name`` (module:name), or any other name unchanged."""
+    """Return where the public name ``name`` is defined (module:name). Other names are returned unchanged."""
     module, _, public = name.partition(":")
     return f"{public_names()[public]}:{public}" if module == EXTEND and public in public_names() else name

@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a string that must match ``pattern`` completely. With ``format``, the JSON Schema has no pattern."""
+    """Marks a string that must match ``pattern`` completely. The JSON Schema shows ``format`` if it isn't empty."""
 
     pattern: str
     expected: str
@@ -154,7 +154,7 @@ OUTSIDE_JOBS = "outside jobs"
 
 
 def file_of(path: str, dataset: str) -> str:
-    """Replace ``{dataset}`` in a DatasetFile with the dataset's name."""
+    """Replace ``{dataset}`` in a file's path with the dataset's name."""
     return str(Path(path.replace("{dataset}", dataset)))
 
 

@@ -61,7 +61,7 @@ def function_named(name: str) -> Callable[..., Any]:
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
     """Turn an error in the user's function ``name`` into an InputError that names the file, line and ``given`` input.
 
-    The traceback is logged. ``given``: a noun phrase for the input. ``expected``: the correct kind of result.
+    The traceback is logged. ``given``: a noun phrase for the input. ``expected``: a noun phrase for the result.
     """
     try:
         yield

@@ -222,7 +222,7 @@ def score(
         use_fast_tokenizer: As in BERTScorer.
 
     Returns:
-        Precision, recall and F1, optionally with the hash string, as from BERTScorer.score.
+        Precision, recall and F1, optionally with the hash string, as returned by BERTScorer.score.
 
     Raises:
         InputError: See BERTScorer and BERTScorer.score.

@@ -43,7 +43,7 @@ def expanded(key: str, path: str) -> str:
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
     """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file blocks a folder.
 
-    The default folders for results and logs are checked unless ``paths`` replaces them. ``folder``: for relative paths.
+    ``paths`` replaces the default folders for results and logs. ``folder``: the base folder for relative paths.
     """
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
@@ -68,7 +68,7 @@ def check_temporary_folder() -> None:
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
-    """Raise InputError if jobs couldn't write to ``folder`` or create it or, with ``read_only``, if it is missing."""
+    """Raise InputError if ``folder`` can't be created or written to. With ``read_only``, it only has to exist."""
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a writable folder"
     if read_only:
         if not path.is_dir():

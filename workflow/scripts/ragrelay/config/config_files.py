@@ -11,7 +11,7 @@ from ragrelay.base.io.yaml_keys import read_yaml
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError, with the line if known, unless the file is UTF-8 and contains a YAML mapping."""
+    """Raise InputError unless the file is UTF-8 and contains a YAML mapping. The message names the line, if known."""
     expected = "a YAML mapping"
     if not path.is_file():
         raise InputError(path, "a folder" if path.is_dir() else "no such file", "a configuration file")

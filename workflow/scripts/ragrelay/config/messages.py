@@ -36,7 +36,7 @@ class _Problem(NamedTuple):
         return self.error["type"] in TYPES or self.error["type"] == "literal_error"
 
     def expected(self) -> str:
-        """Return the message's second half: the values expected."""
+        """Return the second half of the message: the expected values."""
         kind, context = self.error["type"], self.error.get("ctx", {})
         if kind == "literal_error":
             choices = _choices(context["expected"])
@@ -51,7 +51,7 @@ class _Problem(NamedTuple):
         return PLURAL.sub(lambda match: f"{match[1]} {match[2]}{'' if match[1] == '1' else 's'}", bound)
 
     def found(self) -> str:
-        """Return the message's first half: the value found."""
+        """Return the first half of the message: the value found."""
         own = self.error.get("ctx", {}).get("error")
         return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
 

@@ -56,7 +56,7 @@ class Study(CheckedStudy):
         prompts: Folders to search for prompt templates, in this order.
 
     Raises:
-        InputError: A key or catalogue entry is invalid. The message describes the first invalid one.
+        InputError: A key or catalogue entry is invalid. The message describes the first error.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ class Lines:
 class Progress:
     """A counter of finished items, out of ``total``, that shows progress on a terminal. ``unit`` is a plural noun.
 
-    The displayed rate ignores the first items, because the engine is still warming up then.
+    The displayed rate ignores the first items, because the engine is still warming up.
     """
 
     def __init__(self, total: int, unit: str) -> None:

@@ -84,7 +84,7 @@ def _share(path: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Rename a folder, so that other jobs never read it while it is half deleted, and then delete the folder."""
+    """Delete a folder, after renaming it so that other jobs never see it half deleted."""
     aside = temporary_beside(path)
     try:
         path.rename(aside)
@@ -185,7 +185,7 @@ def remove(path: Path) -> None:
 def process_state(process: int) -> tuple[str, int]:
     """Return a process's state and its start time in clock ticks since boot; ("", 0) if unknown.
 
-    These are fields 3 and 22 in proc_pid_stat(5). Field 2, the command's name, may contain spaces and parentheses.
+    State and start time are fields 3 and 22 in proc_pid_stat(5). Field 2 may contain spaces and parentheses.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

@@ -1,8 +1,8 @@
 """Record which runs and removals are using a cache, so that no run loses files.
 
 Each run or removal has a file in ``<cache_dir>/.in-use``, called a note. A run writes its note and then looks for
-removals; a removal writes its note and then looks for runs. So one always sees the other. Running processes keep
-renewing their notes; other notes are ignored.
+removals; a removal writes its note and then looks for runs. If a run and a removal overlap, at least one of them
+therefore notices. Running processes keep renewing their notes; other notes are ignored.
 """
 
 import atexit
@@ -46,7 +46,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """List other running processes with a note of this ``kind``. Ages are measured by the file system's clock."""
+        """List other running processes with a note of this ``kind``. Note ages use the file system's clock."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
@@ -78,7 +78,7 @@ def in_use(cache_dir: str | Path) -> Iterator[None]:
 
 
 def note_run(cache_dir: Path) -> Use | None:
-    """Write a note that a run is using the cache, and return it. Returns None if the cache isn't writable.
+    """Write and return a note that a run is using the cache. Returns None if the cache isn't writable.
 
     Raises InputError if another process is removing files from the cache.
     """

@@ -36,8 +36,8 @@ def composed(text: str) -> str:
 def plain(text: str) -> str:
     """Return ``text`` with lookalike characters mapped to one form.
 
-    Letters are composed; typographic quotes and dashes become ASCII; full-width and half-width forms, ligatures and
-    spaces become ordinary characters (NFKC); zero-width characters are removed.
+    Letters and accents are combined; typographic quotes and dashes become ASCII; full-width and half-width forms,
+    ligatures and spaces become ordinary characters (NFKC); zero-width characters are removed.
     """
     if text.isascii():
         return text
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError for an empty id or an id with whitespace or invisible characters. ``name``: the column.
+    """Raise InputError for an empty id or an id with whitespace or invisible characters. ``name``: e.g. qid.
 
     TREC files are split at whitespace, and pytrec_eval reads ids as C strings, which end at the first NUL.
     """
@@ -62,7 +62,7 @@ def check_id(place: str, name: str, value: str) -> None:
 
 
 def is_seen(text: str) -> bool:
-    """Return whether ``text`` has a visible character: printable, not zero-width, and not whitespace."""
+    """Return whether ``text`` contains a character that is printable and neither zero-width nor whitespace."""
     return bool(_LETTER.search(text)) or any(
         character.isprintable()
         and not character.isspace()

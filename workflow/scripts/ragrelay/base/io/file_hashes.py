@@ -46,7 +46,7 @@ def check_hashes(path: Path, whole: bool) -> None:
     """Raise ValueError if a file, or any file in a folder, has changed since its hashes were written.
 
     ``whole``: check every byte instead of only sizes and samples. Files added later are ignored. If no hashes have been
-    stored yet, the current ones are stored and a warning is logged.
+    stored yet, the current hashes are stored and a warning is logged.
     """
     place = _place(path)
     if not place.is_file():
@@ -135,7 +135,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return the stored hash of ``path`` if the file is unchanged; otherwise compute and store it, using ``make``."""
+    """Return the hash of ``path``, which is computed with ``make`` and then stored until the file changes."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)

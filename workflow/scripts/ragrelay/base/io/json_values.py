@@ -12,7 +12,7 @@ FAULTS = (ValueError, RecursionError)
 
 
 def json_fault(error: Exception) -> str:
-    """Describe one of the errors in FAULTS, to use as the argument ``found`` of an InputError."""
+    """Describe one of the errors in FAULTS, for use as an InputError's argument ``found``."""
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):

@@ -32,7 +32,7 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Before a model is loaded, check that the job may load it, or end a job that only counts missing results."""
+    """Check that the job may load a model now, or end the job if it only counts missing results."""
     _BEFORE_WORK.get()()
 
 

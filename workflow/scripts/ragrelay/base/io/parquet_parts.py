@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` in the store, with the path of the earliest part that contains each (``part``).
+        """Return the distinct ``keys`` found in the store. The column ``part`` names the earliest part with each key.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.
@@ -273,7 +273,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` is damaged (unreadable, or changed since it was written), or an empty string if it isn't."""
+    """Return why ``part`` is damaged (unreadable, or changed since it was written); empty if it is undamaged."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Hard-link parts from one store into another, for rows whose store has been renamed."""
+"""Hard-link parts from one store into another, so that results stay usable when a store's name changes."""
 
 import json
 import logging

@@ -121,8 +121,8 @@ def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> No
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
     """Raise InputError if a generator's window exceeds the model's window, or leaves no room for a prompt.
 
-    The window of a model on a hub is unknown and therefore not checked. The environment variable
-    VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer windows. ``place``: such as ``config key 'generators.smollm2``.
+    A hub model's window is unknown and therefore not checked. The environment variable VLLM_ALLOW_LONG_MAX_MODEL_LEN
+    allows longer windows. ``place``: where messages locate the generator.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)

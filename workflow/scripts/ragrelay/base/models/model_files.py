@@ -1,8 +1,8 @@
 """Check, before loading a model, that its files are complete and that the libraries support its type.
 
-At the start, only the beginning and end of each file are read; ``tokenizer.json`` is read completely once, when it is
-hashed. A type is supported if it appears in the source file where a library lists model types. Importing the library to
-find out would take seconds.
+At startup, only the beginning and end of each file are read; ``tokenizer.json`` is read completely when it is hashed. A
+type is supported if it appears in the source file where a library lists model types. Importing the library to find out
+would take seconds.
 """
 
 import functools
@@ -61,7 +61,7 @@ def check_weights(place: str, folder: Path) -> None:
 
 
 def check_safetensors(place: str, path: Path) -> None:
-    """Raise InputError if ``path`` isn't a safetensors file, or its size doesn't match its header.
+    """Raise InputError if ``path`` isn't a safetensors file, or if the file's size doesn't match its header.
 
     A safetensors file (https://github.com/huggingface/safetensors#format) consists of the header's length (8 bytes,
     little-endian), the header (a JSON object with each tensor's ``data_offsets``) and the tensors' bytes.
@@ -132,7 +132,7 @@ def check_chat_template(place: str, folder: Path) -> None:
 def added_tokens(folder: Path) -> dict[str, bool]:
     """Return the tokens that a tokenizer adds to its vocabulary, each mapped to whether it is a special token.
 
-    Only the beginning of ``tokenizer.json`` is read, because the library tokenizers writes added tokens there.
+    Only the beginning of ``tokenizer.json`` is read, because the tokenizers library writes added tokens there.
     ``folder`` may also be a GGUF file.
     """
     if is_gguf(folder):
@@ -177,7 +177,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library supports ``model_type`` in a config.json. ``own_code``: allow the model's code."""
+    """Raise InputError if no library supports a config.json's ``model_type``. ``own_code``: accept the model's code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return
@@ -208,7 +208,7 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
 
 
 def check_quantization(place: str, method: str) -> None:
-    """Raise InputError if vLLM doesn't know the quantisation ``method`` and no installed plugin could add it."""
+    """Raise InputError if the quantisation ``method`` is unknown to vLLM and no installed plugin could add it."""
     if _listed(method, QUANTIZATIONS):
         return
     plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]

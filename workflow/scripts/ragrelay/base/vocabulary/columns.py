@@ -159,7 +159,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Move the columns STUDY_PART to the front. A wildcard in ``names`` sets the value of the column with its name.
+    """Move the columns STUDY_PART to the front. Wildcards in ``names`` replace the columns' values.
 
     Tables about different datasets, generators and scorers can then be concatenated.
     """

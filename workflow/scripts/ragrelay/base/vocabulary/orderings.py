@@ -75,7 +75,7 @@ def is_permutation(ordering: str) -> bool:
 
 
 def fits(ordering: str, k: int) -> bool:
-    """Return whether ``ordering`` applies to contexts with k passages. A permutation only applies to one k."""
+    """Return whether ``ordering`` applies to contexts with k passages. A permutation only applies to a single k."""
     return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypedDict
 
 
 class PrimaryFields(TypedDict):
-    """The fields of Primary as a plain mapping, for params."""
+    """The fields of Primary as a plain mapping, for a rule's params."""
 
     retriever: str
     reference: str
@@ -28,6 +28,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
-        """Return whether this pair is ``cell`` (retriever, ordering, k, references) and the retriever ``other``."""
+        """Return whether ``cell`` (retriever, ordering, k, references) and retriever ``other`` are this comparison."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

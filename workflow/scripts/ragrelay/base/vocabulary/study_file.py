@@ -58,17 +58,17 @@ class StudyFile(str):
         return StudyFile(path, self.rule, self.about, self.columns, self.part)
 
     def each(self, keys: Iterable[Mapping[str, object]]) -> "list[StudyFile]":
-        """Fill in wildcards once for each key.
+        """Fill in wildcards once for each set of values.
 
         Args:
             keys: Mappings from wildcards to values, one per file.
 
         Returns:
-            One file per key, in the same order.
+            One file per set of values, in the same order.
         """
         return [self.at(**key) for key in keys]
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the count file of the job that writes ``receipt``. The file's folder can't be used by a dataset."""
+    """Return the count file of the job that writes ``receipt``, in a folder that no dataset can use."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

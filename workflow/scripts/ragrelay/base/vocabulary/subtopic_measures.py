@@ -78,7 +78,7 @@ def measure_subtopics(
     A passage is relevant to a subtopic if its label is at least ``relevant``, unless the measure specifies another
     level (``rel=2``). StRecall is the share of subtopics that have a relevant passage in the top k. alpha_nDCG is the
     ranking's DCG divided by the ideal ranking's DCG. A passage's gain is the sum of (1 - alpha) ** n over the subtopics
-    that it covers, where n is the number of passages above it that cover the same subtopic. With up to MOST_EXACT
+    that it covers, where n is the number of higher-ranked passages that cover the same subtopic. With up to MOST_EXACT
     relevant passages, the ideal ranking is exact; otherwise it is greedy: each rank gets the passage with the highest
     gain, with ties broken by docno. No value exceeds 1.
 
@@ -112,7 +112,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Count the ``queries`` (qid) that aren't in ``subtopics``. Returns one row (what, count), or [] if all are."""
+    """Count the ``queries`` (qid) that aren't in ``subtopics``. Returns a list: a row (what, count), or no row."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
