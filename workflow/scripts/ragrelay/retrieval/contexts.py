@@ -92,7 +92,7 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Count the data left out of contexts at ``ks`` (what, count), from the two tables that build_contexts returns.
+    """Return counts (what, count) of data left out of contexts at ``ks``, from the tables that build_contexts returned.
 
     With ``identical_ids``, also count queries whose contexts include a passage with the query's own id. This count
     comes with a warning.

@@ -209,7 +209,7 @@ class Retriever(Kind):
 
 
 class Bringing(Retriever):
-    """Base class of retrievers whose runs may contain passages from a user's file that the collection lacks."""
+    """Base class for retrievers whose runs may contain passages that are in a user's file but not in the collection."""
 
     passages: DatasetFile | None = Field(
         None,

@@ -97,7 +97,7 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Count doubtful lines and queries in a run from read_ranks. Return what, count and, for some, a warning.
+    """Return counts (what, count, optional warning) of doubtful lines and queries in a run from read_ranks.
 
     Counts lines for queries that aren't in ``queries`` (qid), and queries in which ranks differ although all scores are
     equal, or in which scores rise with the rank. Queries are only counted, with a warning, if ``definition`` doesn't
@@ -194,7 +194,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
-    """Raise InputError if docnos or scores look like ranks in most queries of ``run``, and the ranks don't."""
+    """Raise InputError if docnos or scores look like ranks in most queries of ``run``, but the ranks don't."""
     numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
     counted = numbers.group_by("qid").agg(
         pl.len(), docno=_counts("number"), score=_counts("score"),
@@ -211,7 +211,7 @@ def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
 
 
 def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
-    """Raise InputError if qids and docnos in ``run`` seem swapped: more docnos than qids are qids in ``queries``."""
+    """Raise InputError if qids and docnos in ``run`` seem swapped, because more docnos than qids are in ``queries``."""
     (of_qids, in_qids), (of_docnos, in_docnos) = (
         (run[column].is_in(queries["qid"].implode()).sum() / max(run.height, 1),
          run.with_columns(rank=rank_number()).group_by(column).agg(of=_counts("rank"))["of"].sum())
@@ -251,7 +251,7 @@ def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[str] = ()) -> None:
-    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file. Equal runs give equal bytes.
+    """Write a ranked run (qid, docno, rank, score) as a gzipped TREC file. Equal runs produce identical files.
 
     ``header``: comment lines for the beginning of the file.
     """

@@ -27,7 +27,7 @@ class Catalogue(Protocol):
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the downloads that the grid needs, by name, as arguments for fetch_input."""
+    """Return the arguments for fetch_input, by download name, for all downloads that the grid needs."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
@@ -54,7 +54,7 @@ def _name(readable: str, *decisive: object) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """Return the hub downloads that the grid needs, without duplicates: name (the hub id), revision, part and place.
+    """Return the distinct hub downloads that the grid needs, each with name (the hub id), revision, part and place.
 
     ``revision`` may be None. ``part`` is `model`, `tokenizer` (all files except weights) or `adapter`. ``place`` names
     the configuration key in error messages. Models that run on servers aren't downloaded.

@@ -7,13 +7,13 @@ messages), keys that no job reads, function annotations and the version (see mes
 
 Module and file names don't affect the digest: a name that is imported, or defined in the same module, is replaced by
 the content of its definition and of that definition's dependencies. So code can move between modules, and modules can
-be renamed or split. Definitions in a circle are hashed together.
+be renamed or split. Definitions that depend on each other are hashed together.
 
-If the code doesn't name what will run, the digest includes too much rather than too little. For an imported module, the
-digest includes all statements other than definitions (calls, conditions, registrations, unknown decorators) and all
-code that definitions call during the import. A module is included completely if it is used as a value, lacks the
-requested name, or is selected by the job (as the module of a kind). A class is always included completely. A string is
-treated as a name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
+If it is unclear what will run, the digest includes too much rather than too little. For an imported module, the digest
+includes all statements other than definitions (calls, conditions, registrations, unknown decorators) and all code that
+definitions call during the import. A module is included completely if it is used as a value, lacks the requested name,
+or is selected by the job (as the module of a kind). A class is always included completely. A string is treated as a
+name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
 
 Parsing the entire package takes a second, and on a cluster, every job starts Snakemake again. Results are therefore
 cached, keyed by file content, next to Python's compiled modules.
@@ -86,7 +86,7 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's definitions: ``nodes`` run when the name is used, and ``values`` are nodes, each with its attributes."""
+    """A name's definitions: ``nodes`` run when the name is used; each of the ``values`` is a node plus attributes."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
@@ -95,7 +95,7 @@ class Meaning(NamedTuple):
 class Module(NamedTuple):
     """A parsed module: ``parts`` (its elements by name, including LOADED) and ``imported`` (possible sources by name).
 
-    ``bound``: names assigned by other statements, which are always hashed. ``classes``: the classes' names.
+    ``bound``: names assigned outside definitions, which are always hashed. ``classes``: the classes' names.
     ``listing``: whether classes register themselves (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
@@ -124,9 +124,9 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """Return a digest of the code in which ``script`` builds requests to an engine. For the arguments, see code_digest.
+    """Return a digest of ``script``'s code for building requests to an engine. For the arguments, see code_digest.
 
-    Editing this code repeats requests that were already answered; editing the engine's code doesn't.
+    An edit to this code repeats requests that were already answered; an edit to the engine's code doesn't.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 

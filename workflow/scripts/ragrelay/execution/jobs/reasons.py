@@ -22,7 +22,7 @@ def changed_params(before: Collection[str], now: Collection[str]) -> str:
     """Describe how a job's params changed.
 
     Args:
-        before: Param values from the previous execution, as Snakemake recorded them, that no longer apply.
+        before: Param values that only the previous execution had, as Snakemake recorded them.
         now: Param values that are new in this execution.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Run a script's work with a log file, and end with a one-line error if users can correct the cause."""
+"""Run a script with a log file, and end with a one-line error if users can correct the cause."""
 
 import contextlib
 import ctypes

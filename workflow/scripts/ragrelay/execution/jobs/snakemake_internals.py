@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a function in DECIDING has unknown code, because too many or too few jobs might run."""
+    """Raise InputError if the code of a function in DECIDING is unknown, because too many or too few jobs might run."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -147,9 +147,9 @@ def _source_hash(name: str) -> str | None:
 
 
 def look_at_jobs_when_needed() -> None:
-    """Make Snakemake search its ready jobs only when a job might be able to start.
+    """Make Snakemake search for jobs to start only when it might find one.
 
-    By default, every search starts a thread that repeats the search a second later. Each job that finishes while others
+    By default, every search starts a thread that searches again a second later. Each job that finishes while others
     wait then adds a thread and a search per second until no job waits. A scheduler with unknown code is left unchanged,
     which only costs time.
     """
@@ -220,13 +220,13 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
 
 
 def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
-    """Run jobs in two cases that Snakemake misses: an output is missing, or a file that no job creates has changed.
+    """Make Snakemake rerun a job if an output is missing or if an input that no job creates has changed.
 
-    ``module``: the globals of the Snakefile whose jobs are affected. ``cache_dir``: the folder for large files' hashes.
+    ``module``: the globals of the Snakefile whose jobs are affected. ``cache_dir``: the folder for file hashes.
 
     When a job fails, Snakemake records its new params and inputs, but removes its outputs. The next run then notices no
-    change: unless a target or a running job needs a missing output (snakemake#1978), the job doesn't rerun, and all
-    later results stay old.
+    change: unless a target or a running job needs a missing output (snakemake#1978), the job doesn't rerun, and later
+    results stay outdated.
 
     For a file that no job creates, Snakemake only compares the content if the file is newer than the job's outputs, and
     doesn't hash files above `max-checksum-file-size`.
@@ -404,9 +404,9 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
     """Print the jobs' requests to SLURM at the end of a dry run, and check the requests before a run's first job.
 
-    Log records trigger both, because Snakemake ignores a module's hooks such as `onstart`. The target `check_cluster`
-    ends the run after the check, which includes the jobs for the other targets or, if there are no other targets, for
-    the report. ``planned`` returns the plan's numbers of missing keys for the given jobs, and the plan's time.
+    Both are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
+    `check_cluster` ends the run after checking the jobs for all other targets or, if there are none, the jobs for the
+    report. ``planned`` returns the plan's numbers of missing keys for the given jobs, and when the plan was made.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -547,7 +547,7 @@ def keep_locks_of_other_runs() -> None:
     """Make Snakemake remove only a run's own locks when the run ends, and keep the folder that contains the locks.
 
     By default, Snakemake removes this folder, including the locks of other runs. A second run that is about to lock its
-    files would then end with a FileNotFoundError, and a third run could write the second run's files.
+    files would then end with a FileNotFoundError, and a third run could overwrite the second run's files.
     """
     FilePersistence._delete_locks = _delete_own_locks
     FilePersistence._read_locks = _read_locks
@@ -590,7 +590,7 @@ def output_patterns(workflow: Workflow) -> list[str]:
 
 
 def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
-    """Return the log's regular expression and the output patterns for each rule that has a log and outputs."""
+    """Return a regular expression for the log and the output patterns, for each rule that has a log and outputs."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
@@ -602,7 +602,7 @@ def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
 
 
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
-    """Make ``resources`` depend on the work: jobs without missing keys get the profile's `default-resources` instead.
+    """Make ``resources`` depend on the number of missing keys: jobs with none get the profile's `default-resources`.
 
     Jobs whose missing keys haven't been counted, and jobs after a failed attempt, still get ``resources``.
     """
@@ -635,13 +635,13 @@ def missing_keys(inputs: object) -> int | None:
 
 
 def class_threads(workflow: Workflow, name: str, otherwise: object) -> object:
-    """Return the number of threads that the profile sets for a class of rules (`set-threads`), or ``otherwise``."""
+    """Return the profile's number of threads for a class of rules (`set-threads`), or ``otherwise`` if it sets none."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 
 
 def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
-    """Return `runtime` (minutes) and `mem_mb` for a job's first attempt, by rule, for all rules with a benchmark."""
+    """Return the profile's `runtime` (minutes) and `mem_mb` for a first attempt, for each rule with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}

@@ -12,7 +12,7 @@ def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] 
     """Yield, in sorted order, the files in ``folder`` that match none of the ``patterns``.
 
     ``kept``: files and folders in ``folder`` that are never stale. ``patterns``: regular expressions for the rules'
-    outputs; wildcards only match names in the configuration. Files inside an output folder aren't stale.
+    outputs; wildcards only match names in the configuration. Files in a folder that a rule creates aren't stale.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

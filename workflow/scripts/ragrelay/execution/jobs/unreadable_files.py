@@ -44,7 +44,7 @@ def check_readable(paths: Iterable[str]) -> None:
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
     """Raise InputError if the body of the with statement fails and one of the files in ``paths`` is damaged.
 
-    Files are only checked completely after a failure, because this takes longer than reading them.
+    Files are only checked completely after a failure, because a complete check takes longer than reading a file.
     """
     check_ends(paths)
     try:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return whether ``error`` is a failure, not a request to stop. Includes Polars panics, which aren't Exceptions."""
+    """Return whether ``error`` is a failure or a Polars panic (not an Exception), rather than a request to stop."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

@@ -51,7 +51,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
 
 
 def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Return one line per limit in ``budget``, to print below the plan that has this ``receipt``."""
+    """Return one line per limit in ``budget``, comparing the limit with the plan's needs in ``receipt``."""
     lines = []
     for key, limit in budget.items():
         need, used = receipt["needs"][key], receipt["used"][key] or 0
@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
-    (``to_be_made``). ``used``: the study's use so far. Use since the plan is taken to be part of the planned need; if
-    it exceeds this need, the remaining need is unknown.
+    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan are taken to be part of the
+    planned need; beyond this need, it is unknown how much remains.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)
@@ -121,7 +121,7 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return the plan's numbers of missing keys, by the path of the job's count file, and the plan's time.
+    """Return the plan's number of missing keys for each job, by the job's count file, and when the plan was made.
 
     Both are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """

@@ -140,7 +140,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return the requests (WORK) with which fill_likelihoods gets ``asked`` (prompt_id, prompt, system, token_ids)."""
+    """Return the requests (WORK) that fill_likelihoods sends for ``asked`` (prompt_id, prompt, system, token_ids)."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

@@ -71,9 +71,9 @@ class Answered:
     """A dataset and generator, with the paths of their files, which may not exist yet.
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
-    ``files``: paths by name (queries, prompts, answers, passages and, if answers may be missing for queries with
-    results, ranked: the retrievers' contexts). ``patterns``: the path patterns of ``files``, without queries.
-    ``scorers``: for each scorer, the arguments for Scored.
+    ``files``: paths by name (queries, prompts, answers and passages; also ranked, the retrievers' contexts, if queries
+    with results may lack answers). ``patterns``: the path patterns of ``files``, except for queries. ``scorers``: for
+    each scorer, the arguments for Scored.
     """
 
     dataset: str

@@ -142,7 +142,7 @@ class StudyQuestion:
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
     def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
-        """Return each part's files, settings and wildcards. If ``planned``, files and settings are the plan's."""
+        """Return each part's files, settings and wildcards. If ``planned``, return those that the plan uses."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
         return [
@@ -197,7 +197,7 @@ class StudyQuestion:
 
 
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
-    """Return all of ragrelay's questions, even those that the study doesn't ask, followed by the user's own.
+    """Return all of ragrelay's questions, even those that the study doesn't ask, followed by the user's questions.
 
     Raises InputError if the jobs of a user's question don't match the question's class.
     """

@@ -1,4 +1,4 @@
-"""Provide rules with download receipts, and with the conversions of GGUF files."""
+"""Provide rules with download receipts and with the conversion of GGUF files."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ class Downloads:
 
     @functools.cached_property
     def needed(self) -> dict[str, dict[str, object]]:
-        """The downloads that the grid needs, by name, as arguments for fetch_input."""
+        """The arguments for fetch_input, by download name, for all downloads that the grid needs."""
         return required_downloads(self.study)
 
     def receipts_of(self, wildcard: str) -> OfJob:

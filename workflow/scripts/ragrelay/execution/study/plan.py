@@ -67,7 +67,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers, as arguments for ragrelay.execution.plan.work.Job, except the files."""
+        """All jobs that generate answers, as arguments for ragrelay.execution.plan.work.Job, without the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():

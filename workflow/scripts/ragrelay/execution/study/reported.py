@@ -68,7 +68,7 @@ class Reported:
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str, kind: str | None = None) -> list[str]:
-        """Return the modules with the functions that create the outputs in these scopes."""
+        """Return the modules with the functions that create the outputs in the scopes ``of``."""
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
@@ -99,7 +99,7 @@ class Reported:
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """For each retriever with a fixed dose, the number of relevant passages per context and a name for the others.
+        """The number of relevant passages per context and a name for the others, for each retriever with a fixed dose.
 
         Empty if no retriever is graded.
         """

@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 class ScoringStage:
     """A study's scorers and the inputs of their jobs, which rules access as `study.scoring`.
 
-    Rules wrap methods whose arguments are named after wildcards in of_job.
+    Rules use of_job to wrap methods whose arguments are named after wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -87,7 +87,7 @@ class ScoringStage:
 
     @functools.cached_property
     def parts(self) -> dict[str, list[str]]:
-        """The names of each panel's parts. A part is the panel without one of its judges; the page doesn't show it."""
+        """The names of each panel's parts. A part is the panel without one of its judges. Pages don't show parts."""
         return {name: [f"{name}{WITHOUT_JUDGE}{judge}" for judge in panel.of] for name, panel in self.panels.items()}
 
     @functools.cached_property

@@ -55,12 +55,12 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def each_retriever(self) -> list[Mapping[str, str]]:
-        """The wildcard values of each retriever in the grid, for filling in paths."""
+        """The wildcard values for each retriever in the grid, for filling in paths."""
         return [{"retriever": name} for name in self.grid.retrievers]
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
-        """The wildcard values of zero-shot answers, followed by the wildcard values of each retriever."""
+        """The wildcard values for zero-shot answers, followed by the wildcard values for each retriever."""
         return [{"retriever": ZEROSHOT}, *self.each_retriever]
 
     @functools.cached_property
@@ -147,7 +147,7 @@ class StudyOfRules(Study):
     def draws(self) -> dict[str, int]:
         """The number of bootstrap resamples, and their seed.
 
-        Both share a mapping, because Snakemake compares params without names and wouldn't notice two swapped numbers.
+        Both are in one mapping, because Snakemake compares params without names and wouldn't notice swapped numbers.
         """
         analysis = self.settings.analysis
         return {"resamples": analysis.resamples, "seed": analysis.seed}

@@ -87,7 +87,7 @@ class NearestSentences(Processor):
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
     """Return which sentences to keep, with at most ``most`` tokens in total.
 
-    Sentences are considered by decreasing similarity, ties in order, and skipped if they no longer fit.
+    Sentences are taken in order of decreasing similarity (the earlier one first if tied) and skipped if they don't fit.
     """
     kept, left = [False] * len(tokens), most
     for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):

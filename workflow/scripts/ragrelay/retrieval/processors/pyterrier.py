@@ -28,7 +28,7 @@ class Pyterrier(Processor):
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the function, its module's hash and its options."""
+        """Return the function, the hash of its module and the options."""
         return {"pipeline": self.pipeline, "code": self.code["pipeline"], "options": self.options}
 
     def start(self, threads: int) -> Process:

@@ -34,7 +34,7 @@ class Python(Processor):
         return self.one_at_a_time
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Return the function, its module's hash and its options."""
+        """Return the function, the hash of its module and the options."""
         return {
             "function": self.function,
             "code": self.code["function"],

@@ -10,10 +10,10 @@ from ragrelay.retrieval.judged import OTHERS, TwoSided
 class Graded(TwoSided):
     """A fixed dose of relevant passages: the key `relevant` sets how many of a context's passages are relevant (all of
     them if k is smaller). The other passages were judged non-relevant. Relevant passages come first in the ranking,
-    so that contexts nest across k and, with the same seed, across doses. The positions in the prompt depend on the
-    ordering; the ordering `random` separates the effects of dose and position. A query with too few relevant
-    passages gets no context, and a query with too few non-relevant passages gets a shorter context; the numbers of
-    such queries are reported.
+    so a larger k only adds passages. With the same seed, a larger dose keeps all relevant passages of a smaller
+    dose. The positions in the prompt depend on the ordering; the ordering `random` separates the effects of dose and
+    position. A query with too few relevant passages gets no context, and a query with too few non-relevant passages
+    gets a shorter context; the numbers of such queries are reported.
     """
 
     relevant: int = Field(ge=0, description="Number of relevant passages in each context.")
@@ -23,6 +23,6 @@ class Graded(TwoSided):
         return self.relevant, OTHERS[self.filler]
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
-        """Return as many relevant passages as the dose requires, followed by the others."""
+        """Return as many relevant passages as the dose requires, followed by the other passages."""
         relevant, others = self.sides(labels, qid, fillers)
         return relevant[: self.relevant] + others if len(relevant) >= self.relevant else []
