@@ -1,1 +1,1 @@
-"""Label passages for relevance from several sources, and compare the labels with answer quality."""
+"""Label passages by relevance with several annotation sources, and compare the labels with answer quality."""

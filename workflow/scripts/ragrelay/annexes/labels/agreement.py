@@ -1,4 +1,4 @@
-"""Measure how well each annotation source agrees with human labels, on passages that have labels from both."""
+"""Measure how well each annotation source agrees with human labels, on passages that have both labels."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -63,7 +63,7 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """How to interpret a source's labels."""
+    """The scale of a source's labels."""
 
     relevant: float
     """The lowest label that means relevant."""
@@ -74,7 +74,7 @@ class Scale(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Human and source labels of the pairs that have both, (pairs,); ``query`` is each pair's query number, from 0."""
+    """Human and source labels for the pairs that have both, (pairs,); ``query`` numbers the pairs' queries from 0."""
 
     query: Array
     people: Array
@@ -88,11 +88,12 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare the labels of every source except ``people`` with the human labels; return TABLE and CONFUSION.
+    """Compare the labels of every other source with the human labels from the source ``people``.
 
-    ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA. ``known``: the pairs (qid, docno) with
-    real labels, for sources in which some labels only replace missing ones. Intervals treat queries as the sample, or
-    retrievers for ``tau_means``. Rows without a value or an interval have a ``reason``.
+    Returns agreement (TABLE) and counts of label pairs (CONFUSION). ``labels``: columns study_labels.LABELS;
+    ``values``: columns values.SCHEMA; ``known``: for sources that replace missing labels, the pairs (qid, docno) with
+    real labels. Intervals treat queries or, in ``tau_means``, retrievers as the sample. Rows without an interval have a
+    ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []
@@ -185,10 +186,10 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 
 
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
-    """Compute Kendall's tau-b, with interval, between the retrievers' means in two tables (queries, retrievers).
+    """Compute Kendall's tau-b between retrievers' means in two tables (queries, retrievers), with an interval.
 
-    The interval describes tau for these queries and similar retrievers (analysis.orders), so its units are retrievers,
-    each with two means. Resampling queries would add sampling noise to the means a second time, and ignore that the
+    The interval describes tau for these queries and similar retrievers, so retrievers are its sampling units (see
+    analysis.orders). Resampling queries would add sampling noise to the means a second time, and would ignore that the
     retrievers are a sample.
     """
     x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))

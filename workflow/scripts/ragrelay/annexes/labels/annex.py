@@ -1,4 +1,4 @@
-"""The annex for relevance labels from several annotation sources."""
+"""The annex that labels passages with several annotation sources."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Test whether contexts chosen by an annotation source's labels give better answers than random ones."""
+"""Test whether contexts chosen by an annotation source's labels give better answers than random contexts."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -76,13 +76,13 @@ CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Compare P and utility with the context that a source's labels choose and with a random context: columns SCHEMA.
+    """Compare P and utility between the context that a source's labels choose and a random context.
 
-    ``values``, ``utility``, ``kinds`` and ``constant`` are as in within_queries.label_within. Among a query's contexts
-    from all retrievers (descending order, one k), a source chooses the one with the highest measure, computed from the
-    source's labels; tied contexts are averaged. Sources whose labels are ``constant`` within a query, such as zero-shot
-    P_0, get the mean over all contexts, which is the null that other sources must beat. The difference is tested over
-    queries, like a gain (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    The columns are SCHEMA. A query's contexts come from all retrievers, in descending order and at the same k. A source
+    chooses the context with the highest measure, computed from the source's labels; tied contexts are averaged. A
+    source whose labels are ``constant`` within a query, such as zero-shot P_0, gets the mean over all contexts, which
+    is the null that other sources must beat. The difference is tested over queries, like a gain. Only P has a verdict.
+    A row without a test has a ``reason``. For the arguments, see within_queries.label_within.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]
@@ -107,7 +107,7 @@ def label_choices(
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family, family_size, p_holm and p_bh to a table with the rows of label_choices for all datasets."""
+    """Add family, family_size, p_holm and p_bh to the rows that label_choices returned for all datasets."""
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
 
 

@@ -1,4 +1,4 @@
-"""Correlate measures from each source's labels with answer quality over queries, as in Salemi and Zamani's Table 1."""
+"""Correlate label-based measures with answer quality over queries, as in Salemi and Zamani's Table 1."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,12 +49,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Correlate measures computed from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
+    """Correlate measures computed from labels with P and utility, over queries.
 
-    ``values`` has columns values.SCHEMA; ``utility`` is the utility table. A cell is a combination of source, measure,
-    retriever, k, references and quantity (``p`` or ``utility``), in descending order. Queries without the quantity
-    (counted in n_null) or the measure (n_unmeasured) are left out; n_short counts those of the n queries that have
-    fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
+    The columns are SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table. A row describes
+    a coefficient for a source, measure, retriever, k, reference set and quantity (``p`` or ``utility``), in descending
+    order. Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the other
+    queries with fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

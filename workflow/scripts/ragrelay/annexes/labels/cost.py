@@ -1,4 +1,4 @@
-"""Compare the cost of eRAG labels with that of end-to-end answers, from the answer store (eRAG paper's Table 2)."""
+"""Compare the cost of eRAG labels with the cost of end-to-end answers, as in the eRAG paper's Table 2."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,11 +50,11 @@ BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 def cost_by_k(
     singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore, speed: "Speed | None"
 ) -> pl.DataFrame:
-    """Compare the cost of answers and of labels for each k in ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
+    """Compare the cost of labels with the cost of end-to-end answers for each k.
 
-    ``singles``: prompt_id and seed of the answers to single passages, with the best rank of each passage in any
-    ranking. A call shared by several rankings counts once. ``speed`` comes from past_jobs.speed_of for this store.
-    attention_ratio is null if an answer's length is unknown.
+    The columns are BY_K. ``whole_contexts``: k, prompt_id and seed of the end-to-end answers; ``singles``: prompt_id
+    and seed of the answers to single passages, with the passage's best rank in any ranking. A call shared by several
+    rankings counts once. ``speed``: from past_jobs.speed_of. attention_ratio is null if an answer's length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -80,11 +80,11 @@ def cost_by_k(
 
 
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Compute the cost of the answers in ``keys`` (k, prompt_id, seed), keyed by EACH and END_TO_END: columns SCHEMA.
+    """Compute the cost of the answers in ``keys``, which maps EACH and END_TO_END to tables (k, prompt_id, seed).
 
-    Each key of ``keys`` has a row per k and, if there are several k, a row for all k together (k null). Answers shared
-    by retrievers or seeds count once. For tokens and device_seconds, see analysis.cost.answer_cost. Memory comes from
-    the metadata of the store's files (generation.job.memory).
+    The columns are SCHEMA. Each table gets a row per k and, if there are several k, a row for all k together (k is
+    null). Answers shared by retrievers or seeds count once. For tokens and device_seconds, see
+    analysis.cost.answer_cost. Memory is read from the metadata of the answer store's files.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for name, answers in keys.items():

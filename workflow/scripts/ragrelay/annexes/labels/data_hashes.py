@@ -1,4 +1,4 @@
-"""Hash passages' labels, for a study's provenance."""
+"""Hash passage labels for a study's provenance."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -9,9 +9,9 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 
 
 def label_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash the labels of the grid's sources; each entry is named ``labels <source>, <scorer>, <generator>``.
+    """Count and hash each source's labels, in entries named ``labels <source>, <scorer>, <generator>``.
 
-    Raises InputError for a damaged file.
+    Raises InputError if a file is damaged.
     """
     grid, hashes = config["grid"], {}
     for scorer, generator in product(grid["scorers"], grid["generators"]):

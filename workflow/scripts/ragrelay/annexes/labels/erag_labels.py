@@ -1,4 +1,4 @@
-"""Compute eRAG labels: a passage's label is the score of the answer generated from this passage alone.
+"""Compute eRAG labels: a passage's label is the score of the answer generated from that passage alone.
 
 Salemi and Zamani, SIGIR 2024, equation 1.
 """
@@ -51,13 +51,13 @@ def label_passages(
     contexts: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Label all passages from which an answer was generated: columns SCHEMA, sorted by references, qid, docno.
+    """Label all passages from which an answer was generated.
 
-    ``answers``: a table of answers to single passages; ``references``, ``grades``, ``scorer``, ``contexts`` and
-    ``near_copy`` are as in retriever_table.score_answers. Like P, a label is the answer's mean score over seeds with a
-    reference set, so at k = 1, P equals the label of the only passage. ``<grade>-unseen`` leaves out the passage itself
-    and its near copies, because the answer may copy them; if no reference remains, the passage has no label for that
-    set. Negative scores count as 0. Queries without a reference have no rows. Raises InputError for a score above 1.
+    The columns are SCHEMA, sorted by references, qid and docno. ``answers``: a table of answers to single passages; for
+    the other arguments, see retriever_table.score_answers. Like P, a label is the answer's score with a reference set,
+    averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set ``<grade>-unseen``, the
+    references exclude the passage and its near copies, because the answer may copy them. Without other references, the
+    passage has no label for that set. Negative scores count as 0. Raises InputError for a score above 1.
     """
     columns = [*PASSAGE, "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

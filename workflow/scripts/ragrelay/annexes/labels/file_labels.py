@@ -1,4 +1,4 @@
-"""Read labels from a file: judgements in TREC's format, or a Parquet file."""
+"""Read labels from a file in TREC's format or from a Parquet file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,18 +17,18 @@ BEYOND = 10**6
 """Labels must be below this limit: at most six digits, as in TREC files (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
-"""Names of what the file should label, and of the count of what it doesn't label."""
+"""For queries and for passages: names of the things to label, and of the count of things without a label."""
 COLUMNS = {"references": text("always empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
 
 def label_by_file(
     path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages without a label.
+    """Read the labels in the file ``path`` (COLUMNS), and count the queries and passages without a label.
 
     ``queries``: the file of the dataset's queries (qid); ``contexts``: files of rankings (qid, rank, docno), in which
     passages down to rank ``depth`` need labels. Raises the errors of read_labels, and InputError if the file labels
-    none of the queries or passages.
+    none of the queries or none of the passages.
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")
@@ -47,7 +47,7 @@ def label_by_file(
 
 
 def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
-    """Read the distinct pairs of qid and docno with rank at most ``depth`` from files of rankings."""
+    """Read the distinct pairs of qid and docno with a rank of at most ``depth`` from files of rankings."""
     frames = [
         pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
     ]
@@ -55,9 +55,9 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 
 
 def read_labels(path: Path) -> pl.DataFrame:
-    """Read columns qid, docno, label from a Parquet file (by its suffix) or a file in TREC's format.
+    """Read the columns qid, docno and label from a Parquet file (extension .parquet) or a file in TREC's format.
 
-    Raises the errors of read_qrels; for a Parquet file, also InputError if a column is missing, an id is neither text
+    Raises the errors of read_qrels. For a Parquet file, raises InputError if a column is missing, an id is neither text
     nor an integer, a label is null or not an integer, or a pair is duplicated.
     """
     if path.suffix != ".parquet":

@@ -1,4 +1,4 @@
-"""Register the label files that belong to no question and no report table."""
+"""Register the files that labelling jobs write, apart from the report's tables."""
 
 from ragrelay.annexes.labels.outputs import OUTPUTS
 from ragrelay.annexes.labels.questions.check_passages import CheckPassages

@@ -1,7 +1,7 @@
-"""Label passages by the page that they come from, with a file that names the pages behind each query's answer.
+"""Label passages by whether they come from a gold page: a page that a file lists as a source of the query's answer.
 
-KILT (Petroni et al., NAACL 2021) names pages by title. As in Salemi and Zamani (SIGIR 2024), all passages of a gold
-page count as relevant.
+KILT (Petroni et al., NAACL 2021) identifies pages by title. As in Salemi and Zamani (SIGIR 2024), all passages of a
+gold page count as relevant.
 """
 
 import logging
@@ -32,18 +32,18 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""Names of the queries that the file should cover, and of the count of queries that it doesn't cover."""
+"""For records and for gold pages: names of all queries, and of the count of queries without one."""
 
 
 def label_by_pages(
     passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Label the ``passages`` (qid, docno) of ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
+    """Label the ``passages`` (qid, docno) of all ``queries`` (qid, query) that have gold pages in ``path``.
 
-    Also return counts of queries without pages, and of queries without a passage from one of their pages. Titles are
-    compared without regard to case and surrounding quotation marks. Records without a query are counted in the log.
-    Raises InputError for a malformed line, and if no record belongs to a query, no passage has a title, or no passage
-    belongs to a gold page.
+    Returns the labels (COLUMNS), and counts of queries without gold pages and of queries without a passage from a gold
+    page. Titles are compared without regard to case and surrounding quotation marks. Records that belong to no query
+    are counted in the log. Raises InputError for a malformed line, and if no record belongs to a query, no passage has
+    a title, or no passage belongs to a gold page.
     """
     pages = gold_pages(path, queries)
     titles = collection.titles(passages["docno"].unique(maintain_order=True))
@@ -62,7 +62,7 @@ def label_by_pages(
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
-    """Return the gold pages' titles, keyed by qid, for those ``queries`` that have a record in ``path``."""
+    """Return the titles of the gold pages, keyed by qid, for all ``queries`` with a record in ``path``."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Base class for annotation sources that ask a generator about each passage and read the probabilities of words."""
+"""Define the base class for annotation sources that ask a generator about each passage."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,7 +11,7 @@ from ragrelay.base.settings import Name
 
 
 class JudgeSource(AnnotationSource):
-    """Asks a generator about each passage, and reads certain words' probabilities at one position of the reply."""
+    """Base class for sources that ask a generator about each passage and read the probabilities of reply words."""
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
@@ -35,7 +35,7 @@ class JudgeSource(AnnotationSource):
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """Return the judge named in the source's definition; all ``generators`` if none is named."""
+        """Return the configured generator, or all ``generators`` if none is configured."""
         return [self.generator] if self.generator else list(generators)
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
@@ -43,19 +43,19 @@ class JudgeSource(AnnotationSource):
         return BY_JUDGE, {"source": name, "judge": self.generator or generator}
 
     def words(self) -> list[str]:
-        """Return the words whose probabilities are read."""
+        """Return the reply words whose probabilities are read."""
         raise NotImplementedError
 
     def begins(self) -> str:
-        """Return the text with which the reply is forced to begin, before the word."""
+        """Return the text that the reply must begin with, before the word."""
         return ""
 
     def judged(self) -> list[pl.Expr]:
-        """Compute ``columns`` from a list column ``shares``: each word's share of the words' total probability."""
+        """Compute ``columns`` from the list column ``shares``, each word's share of the words' total probability."""
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """Return the value that bias checks compare: the last of ``columns``, from a passage's only question."""
+        """Return the value that bias checks compare, which is the last column in ``columns``."""
         return self.judged()[-1].first()
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Find the source whose labels correlate best with end-to-end performance, and test its lead over the runner-up."""
+"""Find the source whose labels correlate best with answer quality, and test its lead over the runner-up."""
 
 from collections.abc import Collection
 from typing import Any
@@ -51,15 +51,15 @@ def leads(
     seed: int,
     nulls: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Compare the best source with the runner-up in each column of the paper's Table 1; return a row (SCHEMA) for each.
+    """Test the best source's lead over the runner-up in each column of the eRAG paper's Table 1.
 
-    A column is a combination of retriever, k, references, quantity and coefficient. If there are ``nulls`` (sources
-    whose labels are constant within a query), every other source's best row is also compared with the null's.
-    ``correlations``, ``values`` and ``utility`` are as in correlation.label_correlations. ``lead`` is the difference
-    between two coefficients over the queries in both rows; both use the same resamples of queries. ``low`` and ``high``
-    bound the 95% percentile interval, with levels expanded for small samples. The p-value is two-sided: twice the
-    smaller share of resamples on one side of 0, counting the sample itself as a resample. Best and runner-up are chosen
-    on the same queries, so leads are slightly overestimated.
+    Returns rows with the columns SCHEMA. A column of Table 1 stands for a retriever, k, reference set, quantity and
+    coefficient. If there are ``nulls`` (sources whose labels are constant within a query), every other source's best
+    row is also compared with the null. ``correlations`` and ``values`` have the columns correlation.SCHEMA and
+    values.SCHEMA. ``lead`` is the difference between two coefficients over the queries with both measures; both use the
+    same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small
+    samples. The two-sided p-value is twice the smaller share of leads on one side of 0, counting the sample itself as a
+    resample. Best and runner-up are chosen on the same queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -79,10 +79,10 @@ def leads(
 
 
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
-    """Add p_holm and ``holds`` to a table with the rows of ``leads`` for all datasets.
+    """Add p_holm and ``holds`` to the rows that ``leads`` returned for all datasets.
 
-    A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. Each combination of dataset and
-    retriever is a ``family`` of tests; for leads over the null, a family includes all sources.
+    A lead holds if p_holm is below 0.05; the best source's lead must also be above 0. A ``family`` of tests includes
+    all datasets and retrievers and, for leads over the null, all sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
     # The row that is best on its queries may not lead on the queries that both rows have.
@@ -120,9 +120,9 @@ def lead_of(
     coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
     named: tuple[str, str, str] = ("utility", "first", "other"),
 ) -> dict[str, object]:  # fmt: skip
-    """Test how much better ``first`` correlates with ``end`` than ``other`` does (arrays (n,)): lead, low, high, …
+    """Test how much more strongly ``first`` correlates with ``end`` than ``other`` does; all are arrays (n,).
 
-    ``named``: what to call ``end``, ``first`` and ``other`` in reasons.
+    ``named``: the names of ``end``, ``first`` and ``other`` in reasons.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

@@ -1,4 +1,4 @@
-"""Compute retrieval measures from any annotation source's passage labels."""
+"""Compute retrieval measures from an annotation source's passage labels."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """How measures use the labels of one annotation source."""
+    """Settings for computing measures from one annotation source's labels."""
 
     whole: bool
     """Whether the source's labels are integers."""
@@ -43,19 +43,19 @@ class How(NamedTuple):
 def measure_labels(
     ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
 ) -> pl.DataFrame:
-    """Compute ``measures`` at the cutoffs ``ks`` for each query: columns SCHEMA, sorted by measure, cutoff and query.
+    """Compute ``measures`` from labels at the cutoffs ``ks`` for each query.
 
-    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of unranked passages
-    are ignored. Integer labels are measured with ir_measures: nDCG uses the grades as gains, and the other measures
-    count labels of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit
-    ratio (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG uses them as gains: DCG is the
-    sum of label / log2(rank + 1), divided by the DCG of the same labels in sorted order (Järvelin and Kekäläinen, TOIS
-    2002, with trec_eval's discount). Ideal DCG, recall and AP take only the ranking's labelled passages into account. A
-    ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval.
+    The columns are SCHEMA, sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1); ``labels``:
+    qid, docno, label, each pair once; labels of unranked passages are ignored. Integer labels are measured with
+    ir_measures: nDCG uses the grades as gains, and the other measures count labels of at least ``how.relevant`` as
+    relevant. For labels between 0 and 1, precision (P) is the mean label, and hit ratio (Success) is the largest label
+    (Salemi and Zamani, SIGIR 2024, section 2.2). nDCG is the sum of label / log2(rank + 1), divided by the same sum
+    with sorted labels (Järvelin and Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP use
+    only the ranking's labelled passages. Missing passages in a ranking shorter than k count as 0, as in trec_eval.
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
     1, for nDCG if labels are constant within a query, and at cutoffs of ``how.below`` or more. Without ``how``, labels
-    count as integers if all of them are. Raises InputError for an unknown measure, and for a label below 0 unless
+    count as integers if all of them are. Raises InputError for an unknown measure, and for a negative label unless
     ``how.signed``.
     """
     for measure in measures:

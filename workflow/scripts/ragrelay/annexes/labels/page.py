@@ -1,4 +1,4 @@
-"""Build the page's tables and figure on annotation sources: whose labels correlate with answer quality?"""
+"""Build the page's tables and figure on how well each annotation source's labels correlate with answer quality."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ CHOICES = ("k", "references", "quantity", "coefficient")
 
 
 def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show correlations within queries by source, measure, k, references and group of retrievers."""
+    """Build the table of within-query correlations between P and measures computed from labels."""
     return table_of(
         shown.tables["annotation_within"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), MEASURE, name("retrievers", chosen=ALL),
@@ -47,7 +47,7 @@ def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
 
 
 def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show P and utility with the contexts chosen by sources, by source, measure, k, references and quantity."""
+    """Build the table that compares P and utility between contexts chosen by labels and random contexts."""
     return table_of(
         shown.tables["annotation_choices"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="chosen by"),
@@ -59,7 +59,7 @@ def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
 
 
 def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show Salemi and Zamani's Table 1, with rows by source and measure, and columns by dataset and retriever."""
+    """Build Salemi and Zamani's Table 1, with a row per source and measure, and a column per dataset and retriever."""
     defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
     table = shown.table.filter(defined)
     columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
@@ -87,7 +87,7 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
 
 
 def label_cost_table(shown: AnnotationStudy) -> Table:
-    """Show Salemi and Zamani's Table 2: the cost of labels compared with that of end-to-end answers."""
+    """Build Salemi and Zamani's Table 2, which compares the cost of labels with the cost of end-to-end answers."""
     return table_of(
         shown.cost, textual("dataset", "dataset"), textual("generator", "generator"), textual("answers", "what"),
         replace(depth(), filtered=False), numeric("LLM calls", "calls", count),
@@ -99,10 +99,10 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
 
 
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw Salemi and Zamani's Figure 1: correlation by number of passages in the context, a line per source.
+    """Draw Salemi and Zamani's Figure 1: correlation against the number of passages, with a line per source.
 
-    Each dataset, retriever and generator has a panel, so generators appear next to each other (as in Figures 2 and 3).
-    Readers of the page choose the measure, references, quantity and coefficient; image files show the first of each.
+    Each dataset, retriever and generator has a panel, so generators can be compared, as in Figures 2 and 3. On the
+    page, readers choose the measure, references, quantity and coefficient; image files show the first choice of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
         name: value for name, value in shown.first.items() if name != "k"

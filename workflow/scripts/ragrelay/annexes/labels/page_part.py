@@ -1,4 +1,4 @@
-"""The part of a study's page that covers annotation sources."""
+"""Build the part of a study's page on annotation sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,22 +14,22 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[AnnotationStudy]:
-    """Return each scorer's data on annotation sources; ``params`` has the fields of JudgeTrust."""
+    """Read each scorer's data on annotation sources. ``params``: the values for JudgeTrust, keyed by field."""
     return read_annotations({name: files[name] for name in TABLES}, inputs.label_cost, params, inputs.label_checks)
 
 
 def values(part: Sequence[AnnotationStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of ``annotations.html.j2``, and add the charts on annotation sources to ``page``."""
+    """Return the variables for the template ``annotations.html.j2``, and add the part's charts to ``page``."""
     return {"annotations": [_of_scorer(shown, place, page, most_rows) for place, shown in enumerate(part, 1)]}
 
 
 def opening(part: Sequence[AnnotationStudy]) -> list[str]:
-    """Return the sentences on each judge's agreement with human labels."""
+    """Return the sentences on how well each judge agrees with human labels."""
     return agreement_sentences(part[0])
 
 
 def warnings(part: Sequence[AnnotationStudy]) -> list[str]:
-    """Return the first scorer's warnings about the dataset's own judgements."""
+    """Return the warnings about the dataset's own judgements, from the first scorer's data."""
     return headline_warnings(part[0])
 
 

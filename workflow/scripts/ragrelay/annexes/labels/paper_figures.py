@@ -1,4 +1,4 @@
-"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024): how labels correlate with answers, by k and by generator."""
+"""Draw Figures 1 to 3 of Salemi and Zamani (SIGIR 2024), which show how labels correlate with answer quality."""
 
 from collections.abc import Sequence
 
@@ -26,10 +26,10 @@ BEST_COLUMNS = {
 
 
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
-    """For each source, select the measure that correlates best with answer quality at the largest k, for every k.
+    """Select each source's best measure at the largest k, and return that measure's correlations for every k.
 
-    Columns: BEST_COLUMNS. A measure is selected for each dataset, generator, retriever, reference set, quantity and
-    coefficient (the first if several tie). A source without a defined value at the largest k has no rows.
+    The columns are BEST_COLUMNS. Measures are selected by dataset, generator, retriever, reference set, quantity and
+    coefficient; the first wins a tie. A source without a correlation at the largest k has no rows.
     """
     table = shown.table.filter(pl.col("value").is_not_null())
     at_most = table.filter(pl.col("k") == pl.col("k").max().over(COLUMN))
@@ -39,7 +39,7 @@ def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
 
 
 def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw Salemi and Zamani's Figure 1: a line per source, with panels by dataset, retriever and generator."""
+    """Draw Salemi and Zamani's Figure 1, with a line per source and a panel per dataset, retriever and generator."""
     rows = best_measures(shown).with_columns(
         pl.concat_str("dataset", "retriever", "generator", separator=" · ").alias("panel"), line=pl.col("source")
     )
@@ -47,7 +47,7 @@ def best_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def readers_by_k(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """Draw Salemi and Zamani's Figures 2 and 3: eRAG's labels, with a line per generator and a panel per retriever.
+    """Draw Salemi and Zamani's Figures 2 and 3 for eRAG's labels, with a line per generator and a panel per retriever.
 
     With a single generator, the page's figure is empty, because Figure 1 shows the same data.
     """

@@ -1,4 +1,4 @@
-"""Check passage judges for bias: changing the prompts about a sample of passages should not affect the labels."""
+"""Check passage judges for bias by changing prompts in ways that should not affect the labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """Return each check's template and the text to append to passages; SWAPPED only if ``template.swapped`` is set."""
+    """Map each check to its template and the text appended to passages. SWAPPED requires ``template.swapped``."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -33,11 +33,11 @@ def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
 def build_check_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Build the prompts of all bias checks for the passages at ranks 1 to ``depth`` in ``contexts``.
+    """Build the prompts for all bias checks on passages at ranks 1 to ``depth``.
 
-    ``contexts`` has columns qid, rank, docno, text. Returns the checked passages (CHECKED_PASSAGE_COLUMNS) and the
-    changed prompts (prompting.layout.COLUMNS). Each change is applied to a sample of ``size`` passages, and kept if it
-    affects the passage's prompt; the check LENGTH uses all passages.
+    ``contexts``: columns qid, rank, docno, text. Returns the checked passages (CHECKED_PASSAGE_COLUMNS) and the changed
+    prompts (prompting.layout.COLUMNS). Each change is applied to a sample of ``size`` passages, and passages whose
+    prompt stays the same are dropped. The check LENGTH changes nothing and uses all passages.
     """
     shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
     pairs = shown.join(queries.select("qid", "query"), on="qid", maintain_order="left").sort(PASSAGE)

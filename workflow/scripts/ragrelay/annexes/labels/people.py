@@ -14,7 +14,7 @@ File = str | Path
 
 
 class Trust(NamedTuple):
-    """Tables on trust in judges, with columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
+    """The tables on trust in judges, with the columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
 
     agreement: pl.DataFrame
     confusion: pl.DataFrame
@@ -22,16 +22,16 @@ class Trust(NamedTuple):
 
 
 def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, object]], names: Sequence[str]) -> str:
-    """Return the source of human labels among ``names``: the configured one, or the first of kind `qrels`.
+    """Return the name of the source with human labels: the configured source, or the first of kind `qrels`.
 
-    ``agreement`` is the value of the config key with this name. Returns "" if there is no source of human labels.
+    ``agreement``: the value of the config key ``agreement``. Returns "" if no source has human labels.
     """
     qrels = [name for name in names if catalogue[name]["kind"] == "qrels"]
     return agreement.get("people") or (qrels[0] if qrels else "")
 
 
 class Labelled(NamedTuple):
-    """The tables on labels for a dataset, scorer and generator."""
+    """The label tables for a dataset, scorer and generator."""
 
     labels: pl.DataFrame
     """The labels (columns study_labels.LABELS)."""
@@ -59,9 +59,9 @@ def measure_agreement(
     agreement: Mapping[str, object],
     lowest_grade: int,
 ) -> Trust:
-    """Measure how well ``sources`` agree with human labels; the tables are empty if there are no human labels.
+    """Measure how well ``sources`` agree with human labels. If there are no human labels, the tables are empty.
 
-    ``agreement`` is the value of the config key with this name. Prediction-powered rows are computed only if this key
+    ``agreement``: the value of the config key ``agreement``. Prediction-powered estimates are computed only if the key
     states that the queries with human labels are a random sample.
     """
     annotations, names, made = sources

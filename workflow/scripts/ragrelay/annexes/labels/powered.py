@@ -1,4 +1,4 @@
-"""Estimate retrieval measures over all queries from human labels for a random sample and a judge's labels for all."""
+"""Estimate measures over all queries from human labels for a random sample and a judge's labels for every query."""
 
 from collections.abc import Iterator, Sequence
 
@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures for those ``sources`` that also label queries without human labels: columns TABLE.
+    """Estimate measures over all queries with every source in ``sources`` that labels queries without human labels.
 
-    ``labels`` has columns study_labels.LABELS, ``values`` columns values.SCHEMA; ``utility`` is the utility table. The
-    estimates are valid only if the queries with labels from the source ``people`` are a random sample. A row without an
-    interval has a ``reason``. Each query may have only one value per cell; otherwise polars raises a ComputeError.
+    The columns are TABLE. ``labels`` has the columns study_labels.LABELS, and ``values`` the columns values.SCHEMA. The
+    estimates are valid only if the queries labelled by ``people`` are a random sample. A row without an interval has a
+    ``reason``. If a query has several values per cell, polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

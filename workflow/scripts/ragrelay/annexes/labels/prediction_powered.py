@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-The method is in analysis/prediction_powered.py. J is the estimate from the judge's labels of the N queries without
-human labels. The judge gets no weight if fewer than 5 labelled queries differ from the most common value, in the human
-or the judge's labels. The unit is the query: if a query has several answers, their mean is its value.
+analysis/prediction_powered.py describes the method; its J is the estimate from the judge's labels for the N queries
+without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common value, in the
+human or the judge's labels. The sampling unit is the query: several answers to a query are averaged first.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ LARGEST_R = 1 - 1e-12
 
 
 class Estimate(NamedTuple):
-    """Estimates (...) and queries' influences on them (..., n); an estimate's variance is var(influences) / n."""
+    """Estimates (...) and each query's influence (..., n). An estimate's variance is var(influences) / n."""
 
     value: Array
     influences: Array
 
 
 def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
-    """Estimate the mean over all queries of ``people`` (..., n), which has one value per query from human labels.
+    """Estimate a mean over all queries; ``people`` (..., n) contains the values for the queries with human labels.
 
-    ``judge`` (..., n) has the values from the judge's labels of the same queries, ``others`` (..., N) those of the
-    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If all human values are 0
-    or 1, intervals are Wilson's (1927) with t instead of the normal quantile: for a mean m, the labelled queries
-    contribute variance in proportion to m (1 - m), which preserves coverage if 0 or 1 is rare.
+    ``judge`` (..., n) contains the values from the judge's labels for the same queries, and ``others`` (..., N) the
+    judge's values for all other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If
+    all human values are 0 or 1, intervals are Wilson's (1927), with t instead of the normal quantile. The labelled
+    queries' variance is then proportional to m (1 - m) for a mean m, which preserves coverage if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
     found = _powered(estimates, _varied(people, judge))
@@ -66,9 +66,9 @@ def _varied(people: Array, judge: Array) -> Array:
 def powered_correlation(
     people: tuple[Array, Array], judge: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Powered:
-    """Estimate Pearson's r between two variables over all queries; arguments are pairs of arrays as in powered_mean.
+    """Estimate Pearson's r between two variables over all queries; each argument is a pair of arrays, one per variable.
 
-    The computation uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires n >= 4, N >= 4 and
+    The estimate uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires n >= 4, N >= 4 and
     variables that aren't constant.
     """
     found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))

@@ -1,4 +1,4 @@
-"""Provide the rules for annotation sources with data: the inputs and params of jobs that label passages."""
+"""Provide study data for the rules on annotation sources: the inputs and params of labelling jobs."""
 
 import functools
 from collections.abc import Sequence
@@ -33,32 +33,32 @@ TABLES = {
     BY_FILE: files.labels_by_file,
     **{name: study_files.tables[name] for name in (BY_EFFECTS,) if name in study_files.tables},  # from another annex
 }
-"""The table with a source's labels, keyed by the kind of job that writes it."""
+"""Tables with a source's labels, keyed by the type of job that writes the table."""
 
 
 class Labels:
-    """A study's data for the rules about annotation sources.
+    """Study data for the rules on annotation sources.
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods that take only ``wildcards`` can be used as a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
         self.names: list[str] = study.config["grid"]["annotations"]
         self.parts = parts(study.config["annotations"], self.names)
-        """The names of the grid's sources, with each combination replaced by its parts."""
+        """Names of the grid's sources; combinations are replaced by the sources that they combine."""
         self.need_single_answers = any(source.needs_single_answers for source in self.source_parts.values())
         """Whether a source needs answers to single passages."""
         self.cutoffs = label_cutoffs(study.grid.k, study.settings.annotation_depth)
 
     @functools.cached_property
     def constant(self) -> list[str]:
-        """The names of the sources that give all passages of a query the same label."""
+        """Names of the sources that give all passages of a query the same label."""
         return [name for name, source in self.source_parts.items() if source.constant]
 
     @functools.cached_property
     def agreement(self) -> dict[str, object]:
-        """The params for the comparison with human labels, without the minimum kappa, which only the page needs."""
+        """Params for comparing labels with human labels, except the minimum kappa, which only the page uses."""
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """The page's params on trust in judges: minimum kappa, whether the sample is random, who judges own answers."""
+        """The page's params on trust: minimum kappa, random sampling, and generators that judge their own answers."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -80,7 +80,7 @@ class Labels:
         }
 
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
-        """Return the tables with the sources' labels, keyed by the kind of job that writes them."""
+        """Return the tables with the sources' labels, keyed by the type of job that writes the table."""
         tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
         for name, source in self.source_parts.items():
             if asked := source.job(name, wildcards.scorer, wildcards.generator):
@@ -88,31 +88,31 @@ class Labels:
         return tables
 
     def file_of(self, wildcards: Wildcards) -> str | None:
-        """Return the path of the user's file that a job reads for its source and dataset, if there is one."""
+        """Return the path of the user's label file for a job's source and dataset, or None if there is none."""
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the number of passages on which a judge is checked for bias, and the lowest rank to sample from."""
+        """Return the number of passages to sample for a judge's bias checks, and the lowest rank to sample from."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
         }
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the reference sets with which a job's P is computed, including unseen ones."""
+        """Return the names of the reference sets with which a job's P is computed, including unseen sets."""
         names = list(self.study.reference_sets(wildcards.dataset, wildcards.scorer))
         judged = self.study.scorer(wildcards.scorer)["references"] == "judged"
         return [*names, *(name + UNSEEN for name in names if judged)]
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules that define the kinds of the study's annotation sources."""
+        """The modules that define the study's kinds of annotation sources."""
         definitions = self.study.selected()["annotations"].values()
         return sorted({ANNOTATION_KINDS.module(definition) for definition in definitions})
 
     @functools.cached_property
     def source_parts(self) -> dict[str, Any]:
-        """The grid's annotation sources and the sources that they combine, keyed by name."""
+        """The grid's annotation sources, keyed by name; combinations are replaced by the sources that they combine."""
         return {name: ANNOTATION_KINDS.of(self.source(name)) for name in self.parts}
 
     @functools.cached_property
@@ -130,12 +130,12 @@ class Labels:
         return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """Return an annotation source's definition without the key that only bias checks use."""
+        """Return an annotation source's definition without the key ``bias_checks``, which doesn't affect labels."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
     def source_definitions(self) -> dict[str, dict[str, object]]:
-        """Definitions of the grid's sources and of the sources that they combine."""
+        """Definitions of the grid's sources and of the sources that they combine, keyed by name."""
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
     def single_prompts(self, template: str) -> list[StudyFile]:
@@ -148,30 +148,30 @@ class Labels:
 
     @functools.cached_property
     def labelled(self) -> list[Key]:
-        """The wildcards (dataset, generator) of the tables on annotation sources."""
+        """Wildcards (dataset, generator) for the tables on annotation sources."""
         grid = self.study.grid
         return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
 
     @functools.cached_property
     def annotated(self) -> list[Key]:
-        """A key for each scorer; empty if the study has no annotation sources."""
+        """Wildcards for each scorer, or an empty list if the study has no annotation sources."""
         return [{"scorer": name} for name in self.study.grid.scorers if self.names]
 
     @functools.cached_property
     def label_tables(self) -> dict[str, list[StudyFile]]:
-        """The tables behind a scorer's tables and figures on labels, for all datasets and generators."""
+        """Result tables for a scorer's report on labels, for all datasets and generators, keyed by name."""
         names = ("correlation", "leads", "within", "choices", "agreement", "confusion", "powered")
         return {name: study_files.tables[f"label_{name}"].each(self.labelled) for name in names}
 
     @functools.cached_property
     def costed(self) -> list[Key]:
-        """The wildcards (dataset, generator) of the tables on the cost of labels, for generators with an engine."""
+        """Wildcards (dataset, generator) for the tables on the cost of labels; imported generators are left out."""
         asked = self.study.asked_generators()
         return [key for key in self.labelled if self.need_single_answers and key["generator"] in asked]
 
     @functools.cached_property
     def page_files(self) -> dict[str, list[StudyFile]]:
-        """The tables on labels that don't depend on a scorer: costs and judges' bias checks."""
+        """Tables on labels that don't depend on the scorer: costs and judges' bias checks."""
         return {
             "label_cost": study_files.tables["label_cost"].each(self.costed),
             "label_checks": [
@@ -184,7 +184,7 @@ class Labels:
 
     @functools.cached_property
     def left_out_files(self) -> list[StudyFile]:
-        """The files with counts of passages and queries without a label."""
+        """Files that count queries and passages without a label."""
         study = self.study
         datasets = study.grid.datasets
         by_job = [
@@ -203,11 +203,11 @@ class Labels:
 
     @property
     def judged(self) -> Sequence[Key]:
-        """The wildcards of judges' labels: each combination of dataset, source and judge."""
+        """Wildcards for judges' labels: every combination of dataset, source and judge."""
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return a function that fills ``pattern`` from the grid or, without sources, ends the run with an error."""
+        """Return an input function that fills ``pattern`` from the grid, or ends the run if there are no sources."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():

@@ -1,4 +1,4 @@
-"""State whose labels predict answer quality, or choose contexts, better than labels that ignore the passage."""
+"""Write sentences on which sources' labels predict answer quality or choose better contexts."""
 
 from collections.abc import Iterator, Mapping
 
@@ -52,7 +52,7 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
 
 
 def label_sentences(shown: AnnotationStudy) -> list[str]:
-    """State how well labels predict P within queries, then P and utility over queries, compared with the null."""
+    """Write the sentences on within-query correlations, on chosen contexts, and on correlations over queries."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 

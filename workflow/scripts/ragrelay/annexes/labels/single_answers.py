@@ -1,4 +1,4 @@
-"""Read the answers generated from each retrieved passage alone from the answer store."""
+"""Look up the answers generated from single passages in the answer store."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ COLUMNS = {
 
 
 def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
-    """Read qid, docno and prompt_id from all retrievers' single-passage prompts, without duplicates."""
+    """Read qid, docno and prompt_id from all retrievers' single-passage prompts, without duplicate passages."""
     frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
     passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")
     return passages.unique(PASSAGE, keep="first", maintain_order=True)
@@ -35,11 +35,11 @@ def view_single_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> pl.DataFrame:
-    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): COLUMNS.
+    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id), with columns COLUMNS.
 
-    COLUMNS excludes the number of tokens from the engine's prefix cache, which depends on earlier answers. Rows are
-    sorted by passage, then by seed. For ``thinking`` and ``receipts``, see answer_files.view_answers. Raises InputError
-    for an answer that is missing from the store.
+    The number of cached tokens is left out, because it depends on earlier answers. Rows are sorted by passage, then by
+    seed. Raises InputError if an answer is missing from the store. For ``thinking`` and ``receipts``, see
+    answer_files.view_answers.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.answers(keys, thinking).drop(THOUGHT)

@@ -1,4 +1,4 @@
-"""Base classes for annotation sources, which label how relevant a passage is to a query."""
+"""Define the base classes for annotation sources, which label passages by their relevance to a query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class SourceData:
 
     @property
     def table(self) -> "pl.DataFrame":
-        """The table from the source's job.
+        """The table written by the source's job.
 
         Raises:
             ValueError: The source has no job.
@@ -54,10 +54,10 @@ class SourceData:
         """Repeat labels for each reference set that P is computed with.
 
         Args:
-            labels: Columns qid, docno, label.
+            labels: The labels to repeat; columns qid, docno, label.
 
         Returns:
-            Columns references, qid, docno, label.
+            The repeated labels; columns references, qid, docno, label.
         """
         import polars as pl
 
@@ -68,7 +68,7 @@ class SourceData:
         """Select the labels in ``table`` for the reference sets that P is computed with.
 
         Returns:
-            The rows for P's reference sets; without any, the rows for the table's first set, once for each of P's sets.
+            The labels for these sets. If there are none, the labels for the table's first set, repeated for each set.
         """
         import polars as pl
 
@@ -117,23 +117,23 @@ class AnnotationSource(Kind):
             generators: The study's generators.
 
         Returns:
-            The generators' names; empty by default.
+            The generators' names; by default, an empty list.
         """
         return []
 
     def file(self, dataset: str) -> str | None:
-        """Look up the user's file that this source's job reads.
+        """Return the path of the user's file that this source's job reads.
 
         Args:
             dataset: The dataset's name.
 
         Returns:
-            The path; None if the source has no file, which is the default.
+            The path, or None if the source reads no file (the default).
         """
         return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
-        """Look up the job whose table contains this source's labels.
+        """Return the job whose table contains this source's labels.
 
         Args:
             name: The source's name.
@@ -141,23 +141,23 @@ class AnnotationSource(Kind):
             generator: The generator's name.
 
         Returns:
-            The job's name and the wildcards set by the source; None if the source has no job.
+            The job's name and the wildcards that the source sets, or None if the source has no job.
         """
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Check whether the labels are integers, for which all measures are defined. Other labels are at most 1.
+        """Return whether the labels are integers, for which all measures are defined.
 
         Args:
             catalogue: The definitions of all sources, keyed by name.
 
         Returns:
-            True if the labels are integers.
+            True if the labels are integers. Other labels must be at most 1.
         """
         return True
 
     def counted_from(self, lowest_grade: int) -> float:
-        """Choose the lowest label that binary measures count as relevant.
+        """Return the lowest label that binary measures count as relevant.
 
         Args:
             lowest_grade: The dataset's lowest reference grade.
@@ -168,10 +168,10 @@ class AnnotationSource(Kind):
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, data: SourceData) -> float:
-        """Choose the divisor that scales the source's labels to between 0 and 1 in combinations.
+        """Return the divisor that scales the source's labels to the range 0 to 1 in combinations.
 
         Args:
-            data: The data that the source computes labels from.
+            data: The data from which the source computes labels.
 
         Returns:
             The divisor; 1 by default.
@@ -185,7 +185,7 @@ class AnnotationSource(Kind):
             data: Passages, queries, judgements and the job's table.
 
         Returns:
-            Columns references, qid, docno, label; no rows for queries that the source can't label.
+            The labels (columns references, qid, docno, label), without queries that the source can't label.
         """
         raise NotImplementedError
 
@@ -203,10 +203,10 @@ class AnnotationSource(Kind):
         return pl.read_parquet(path)
 
     def measured_below(self, data: SourceData) -> int | None:
-        """Look up the lowest cutoff at which measures computed from the source's labels have no value.
+        """Return the lowest cutoff at which measures computed from the source's labels have no value.
 
         Args:
-            data: The data that the source computes labels from.
+            data: The data from which the source computes labels.
 
         Returns:
             The cutoff k, or None if measures have values at all cutoffs.
@@ -214,14 +214,14 @@ class AnnotationSource(Kind):
         return None
 
     def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
-        """Find the pairs whose labels are real and not substitutes for missing labels.
+        """Return the query-passage pairs that have a real label, not a substitute for a missing label.
 
         Args:
             qrels: The dataset's judgements; columns qid, docno, label.
-            made: The file written by the source's job, if there is one.
+            made: The file written by the source's job, or None if the source has no job.
 
         Returns:
-            The pairs with real labels (columns qid, docno); None if all labels are real.
+            The pairs with real labels (columns qid, docno), or None if all labels are real.
         """
         return None
 
@@ -229,16 +229,16 @@ class AnnotationSource(Kind):
         """Compute the gains that nDCG uses instead of labels.
 
         Args:
-            data: The data that the source computes labels from.
+            data: The data from which the source computes labels.
 
         Returns:
-            Columns qid, docno, gain; None if nDCG uses the labels themselves.
+            The gains (columns qid, docno, gain), or None if nDCG uses the labels themselves.
         """
         return None
 
 
 class Graded(AnnotationSource):
-    """Base class for sources whose labels are grades: integers from 0."""
+    """Base class for sources whose labels are grades, which are integers from 0."""
 
     graded = True
 
@@ -250,7 +250,7 @@ class Graded(AnnotationSource):
     )
 
     def counted_from(self, lowest_grade: int) -> float:
-        """Return the source's own threshold if it has one, otherwise ``lowest_grade``."""
+        """Return ``relevant`` if the configuration sets it, otherwise ``lowest_grade``."""
         return float(self.relevant or lowest_grade)
 
 
@@ -266,7 +266,7 @@ class ContinuousSource(AnnotationSource):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether labels are integers (0 or 1), which requires a threshold."""
+        """Return whether a threshold turns the labels into integers (0 or 1)."""
         return self.threshold is not None
 
 
@@ -274,11 +274,11 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs at which to aggregate labels: 2 to ``depth``, since an eRAG label at k = 1 is P itself."""
+    """Return the cutoffs in ``ks`` from 2 to ``depth``. At k = 1, an eRAG label equals P, so the cutoff is left out."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return ``names`` with each combination replaced by the sources that it combines, without duplicates."""
+    """Return ``names``, replacing each combination by the sources that it combines, without duplicates."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

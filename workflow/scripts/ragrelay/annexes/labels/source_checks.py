@@ -1,4 +1,4 @@
-"""Check a study's annotation sources against its grid and against one another."""
+"""Check that a study's annotation sources fit the grid and one another."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from ragrelay.prompting.templates import load_template
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
-    """Raise InputError if one of the grid's sources can't work; ``config`` has defaults and checked names."""
+    """Raise InputError if one of the grid's sources can't be used. ``config``: with defaults and checked names."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         _check_source(name, study)

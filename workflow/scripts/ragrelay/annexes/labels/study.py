@@ -33,10 +33,10 @@ TABLES = {
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """The settings from which the page decides how far to trust judges."""
+    """Settings for the page's statements on trust in judges."""
 
     least_kappa: float = 0.0
-    """The page warns about judges whose kappa with human labels is lower."""
+    """Minimum kappa with human labels; the page warns about judges with a lower kappa."""
     random_sample: bool = False
     """Whether the configuration states that the queries with human labels are a random sample."""
     own: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """Return a table as written to files; ``gathered`` names the result table that its rows come from."""
+        """Return the report's table that contains the rows of the result table ``gathered``."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property
@@ -76,7 +76,7 @@ class AnnotationStudy:
 
     @property
     def first(self) -> dict[str, Any]:
-        """Return the page's first selection: the largest k, the first reference set, utility, Kendall's tau."""
+        """The page's initial selection: the largest k, the first reference set, utility and Kendall's tau."""
         k, references = self.table["k"].max(), self.table["references"][0]
         return {"k": k, "references": references, "quantity": "utility", "coefficient": "kendall"}
 
@@ -87,9 +87,9 @@ def read_annotations(
     trust: Mapping[str, Any] | None = None,
     checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """Read each scorer's data from the files for TABLES, and from files on costs and judges' bias checks.
+    """Read each scorer's tables (keyed as in TABLES), the cost of labels, and the judges' bias checks.
 
-    ``trust`` has the fields of JudgeTrust.
+    ``trust``: the values for JudgeTrust, keyed by field.
     """
     shared = [read_rows(costs, COST), read_rows(checks, CHECKS)]
     by_scorer: dict[str, dict[str, pl.DataFrame]] = {}

@@ -1,4 +1,4 @@
-"""Label passages with all annotation sources, for one dataset, generator and scorer, from a study's files."""
+"""Label a study's passages with all annotation sources, for one dataset, generator and scorer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,9 @@ def made_tables(
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
-    """Return the path of each source's table, for sources with a job among ``names`` and the sources they combine.
+    """Return the path of each source's table, for all sources whose labels come from a job.
 
-    ``files``: tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
+    ``files``: tables keyed by job, such as source.BY_JUDGE; ``wildcards``: dataset, scorer and generator.
     """
     tables = {}
     for name in parts(annotations, names):
@@ -74,9 +74,9 @@ def measure_labels(
     references: Sequence[str],
     wanted: LabelMeasures,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compute labels (LABELS) and values (values.SCHEMA) for the sources ``names`` in the catalogue ``annotations``.
+    """Compute the labels (LABELS) of all sources in ``names``, and retrieval measures from the labels (values.SCHEMA).
 
-    ``references``: the names of the reference sets that P is computed with.
+    ``annotations``: the catalogue of sources; ``references``: the names of the reference sets that P is computed with.
     """
     columns = ["qid", "rank", "docno", "text"]
     rankings = {
@@ -108,8 +108,8 @@ def measure_labels(
 class Sources:
     """The annotation sources for one dataset, generator and scorer.
 
-    ``data`` is shared by all sources, so its ``made`` and ``scaled`` are empty; ``made`` holds the tables computed by
-    the sources' jobs, keyed by source.
+    All sources share ``data``, whose ``made`` and ``scaled`` must be unset. The argument ``made`` contains the tables
+    computed by the sources' jobs, keyed by source.
     """
 
     def __init__(
@@ -118,20 +118,20 @@ class Sources:
         self.data, self.catalogue, self.made = data, catalogue, made
 
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
-        """Label passages with each of the sources ``names`` for every reference set: columns LABELS.
+        """Label passages with each source in ``names``, for every reference set (columns LABELS).
 
-        A query that a source can't label (no gold answer, no reference) has no rows. A combination labels passages that
-        have a label from each combined source, after dividing grades from qrels by the dataset's highest grade.
+        A query that a source can't label, for example because it has no gold answer, gets no rows. A combination scales
+        labels to the range 0 to 1, and labels the passages that have a label from every combined source.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """Return nDCG's gains for the source ``name`` (qid, docno, gain), or None if nDCG uses the labels."""
+        """Return the gains (qid, docno, gain) that nDCG uses for the source ``name``, or None if it uses the labels."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:
-        """Return the lowest cutoff at which measures have no value for the source ``name``; None if there is none."""
+        """Return the lowest cutoff at which measures have no value for the source ``name``, or None if all have one."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

@@ -1,6 +1,6 @@
-"""Gather a scorer's tables on annotation sources over datasets, retrievers and generators.
+"""Combine all datasets' and generators' tables on annotation sources into one table each, for a scorer.
 
-One of them is Table 1 of Salemi and Zamani, SIGIR 2024.
+The tables include Table 1 of Salemi and Zamani, SIGIR 2024.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,10 +44,10 @@ def gather(
     kinds: Mapping[str, str],
     trust: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Gather a study's files into tables, keyed by the table's name in the report.
+    """Read a study's files into the report's tables, keyed by name.
 
-    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. A row ``holds`` if its source is the
-    best and leads significantly after Holm's correction (see leads.with_holds).
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. In the table annotations, ``holds``
+    marks the best row of a column if its lead is significant after Holm's correction.
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

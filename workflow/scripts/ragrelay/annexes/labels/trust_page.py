@@ -23,7 +23,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn about each source (in ``sources``, if given) that replaces human labels and has a low or unknown kappa."""
+    """Warn about all sources (or those in ``sources``) that replace human labels with a low or unknown kappa."""
     table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
@@ -48,7 +48,7 @@ def headline_warnings(shown: AnnotationStudy) -> list[str]:
 
 
 def agreement_sentences(shown: AnnotationStudy) -> list[str]:
-    """State every judge's kappa, in a sentence per dataset. These sentences open the page of a study with judges."""
+    """Write a sentence per dataset with every judge's kappa. If a study has judges, these sentences open the page."""
     sentences = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA)
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
@@ -65,7 +65,7 @@ def agreement_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """State which generators judge their own answers, what prediction-powered intervals assume, and judges' bias."""
+    """Write sentences on generators that judge their own answers, prediction-powered intervals and judges' bias."""
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
@@ -90,12 +90,12 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def checks_page_table(shown: AnnotationStudy) -> Table:
-    """Show the results of bias checks, with a row per source, judge and check."""
+    """Build the table of bias checks, with a row per source, judge and check."""
     return checks_table(shown.checks, CHECKED, OF_PASSAGES)
 
 
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show agreement with human labels, with a row per source, reference set and quantity."""
+    """Build the table of agreement with human labels, with a row per source, reference set and quantity."""
     return table_of(
         shown.tables["annotation_agreement"], name("dataset"), name("generator"),
         name("references", chosen=shown.first["references"]), name("source"),
@@ -107,7 +107,7 @@ def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Tab
 
 
 def confusion_table(shown: AnnotationStudy) -> Table:
-    """Show how often each human label coincides with each of a source's labels, in the first reference set."""
+    """Build the table that counts each combination of human label and source label, for the first reference set."""
     table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
     labels = table["source_label"].unique().sort().to_list()
     keys = ["dataset", "generator", "source", "people_label"]
@@ -120,7 +120,7 @@ def confusion_table(shown: AnnotationStudy) -> Table:
 
 
 def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Show prediction-powered estimates, with a row per source, retriever, measure, k, reference set and estimate."""
+    """Build the table of prediction-powered estimates, with a row per source, retriever, measure, k and estimate."""
     return table_of(
         shown.tables["annotation_powered"], *map(name, ("dataset", "generator", "source", "retriever")),
         Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),

@@ -24,9 +24,9 @@ def label_values(
     ks: Sequence[int],
     how: Mapping[str, How],
 ) -> pl.DataFrame:
-    """Measure each retriever's ranking (qid, docno, rank) with ``labels`` (study_labels.LABELS): columns SCHEMA.
+    """Compute measures for each retriever's ranking (qid, docno, rank) from ``labels`` (study_labels.LABELS).
 
-    ``how``: how measures use each source's labels. A source has no rows for the queries that it doesn't label.
+    The columns are SCHEMA. ``how``: settings keyed by source. A source has no rows for queries that it doesn't label.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

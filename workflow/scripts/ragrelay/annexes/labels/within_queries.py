@@ -1,4 +1,4 @@
-"""Test, within queries and for every annotation source, whether contexts with better labels give better answers."""
+"""Test within queries whether contexts with better labels give better answers, for every annotation source."""
 
 from collections.abc import Collection, Mapping
 
@@ -19,11 +19,11 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Correlate each source's measures with P over each query's retrievers, using analysis.within: columns SCHEMA.
+    """Correlate P with each source's measures over the retrievers of one query, using analysis.within.
 
-    ``values`` has columns values.SCHEMA; ``utility`` is the utility table, of which only descending order is used;
-    ``kinds`` gives each retriever's kind. There is a reason instead of r for sources whose labels are ``constant``
-    within a query, and for measures that are undefined for a source's labels.
+    The columns are SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table, of which only
+    descending order is used; ``kinds``: each retriever's kind. A row has a reason instead of r if the source's labels
+    are ``constant`` within a query, or if the measure is undefined for the labels.
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]

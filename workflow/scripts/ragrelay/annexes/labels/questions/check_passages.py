@@ -1,4 +1,4 @@
-"""Ask a judge about a sample of passages with changed prompts; the change should not affect the label."""
+"""Ask a judge again about a sample of passages, after changes to the prompts that should not affect the labels."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckPassages(JudgePassages):
-    """Asks a judge about a sample of all retrievers' passages with changed prompts, to check the judge for bias."""
+    """A question about a sample of retrieved passages, with changed prompts, to check a judge for bias."""
 
     asks, reads = "check_passages", "score_passage_checks"
     does = (

@@ -1,4 +1,4 @@
-"""Ask a judge about passages one by one, for an annotation source's labels."""
+"""Ask a judge about each passage, to compute an annotation source's labels."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class JudgePassages(Question):
-    """Asks a judge about all retrievers' passages, for each dataset, source and judge."""
+    """A question about each retrieved passage, for every source and judge."""
 
     asks, reads = "judge_passages", "label_by_judge"
     does = (
@@ -65,9 +65,9 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
-    """Return labels: references (null), qid, docno, the source's columns (from the words' probabilities) and mass.
+    """Compute passage labels from the words' probabilities: columns references, qid, docno, the source's, and mass.
 
-    Also count the passages for which the judge would mostly reply with other words (mass.mass_counts).
+    Also counts the passages for which the judge gives most probability to other words (mass.mass_counts).
     """
     import polars as pl
 
@@ -83,7 +83,7 @@ def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping
 
 
 def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
-    """Return a job for each dataset, source and generator that judges for the source."""
+    """Return a job for each dataset, each source and each of the source's judges."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
         for dataset in study.grid.datasets
@@ -93,9 +93,9 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 
 
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
-    """Read the prompt about each passage (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
+    """Read the passages' prompts (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
 
-    A passage has one prompt even if several retrievers found it; in a judge's bias checks, it has several prompts.
+    A passage found by several retrievers has one row. In bias checks, a passage has a row for each of its prompts.
     """
     import polars as pl
 

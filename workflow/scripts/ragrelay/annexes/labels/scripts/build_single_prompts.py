@@ -1,4 +1,4 @@
-"""Build prompts with one passage each, for a retriever's first passages."""
+"""Build single-passage prompts for a retriever's first passages."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Correlate measures from annotation sources' labels with P and utility, and test the best source's lead."""
+"""Correlate label-based measures with P and utility, and test the best source's lead."""
 
 import polars as pl
 from ragrelay.annexes.labels.choices import label_choices

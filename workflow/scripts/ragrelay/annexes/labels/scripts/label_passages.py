@@ -1,4 +1,4 @@
-"""Compute eRAG labels: score the answer that was generated from each single passage."""
+"""Compute eRAG labels by scoring the answer generated from each single passage."""
 
 from ragrelay.annexes.labels.erag_labels import label_passages
 from ragrelay.base.io.atomic_files import write_parquet

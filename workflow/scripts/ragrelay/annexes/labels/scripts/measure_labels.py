@@ -1,4 +1,4 @@
-"""Gather the labels of all annotation sources, and measure every retriever's ranking with them."""
+"""Label passages with all annotation sources, and compute retrieval measures from the labels."""
 
 from ragrelay.annexes.labels.study_labels import LabelledFiles, LabelMeasures, made_tables, measure_labels
 from ragrelay.base.io.atomic_files import write_parquet

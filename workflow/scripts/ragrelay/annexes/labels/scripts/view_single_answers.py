@@ -1,4 +1,4 @@
-"""Write the file of answers to single passages from the answer store."""
+"""Look up the answers to single passages in the answer store, and write them to a file."""
 
 from ragrelay.analysis.lengths import check_answered
 from ragrelay.annexes.labels.single_answers import read_single_passages, view_single_answers

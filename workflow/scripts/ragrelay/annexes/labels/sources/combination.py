@@ -41,7 +41,7 @@ class Combination(AnnotationSource):
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether all combined labels are 0 or 1; a mean never guarantees that."""
+        """Return whether every combined label is certain to be 0 or 1, which is never the case for a mean."""
         kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
 

@@ -1,4 +1,4 @@
-"""Label a passage with the score of the answer generated from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
+"""Label a passage with the score of the answer generated from that passage alone (Salemi and Zamani, SIGIR 2024)."""
 
 import polars as pl
 from pydantic import Field

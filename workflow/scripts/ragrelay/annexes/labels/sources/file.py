@@ -1,4 +1,4 @@
-"""Read labels by people or another judge from a file."""
+"""Read labels from a file, assigned by people or by another judge."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class File(Graded):
         return max(1.0, float(data.table["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
-        """Return the (query, passage) pairs that the file labels."""
+        """Return the query-passage pairs with a label in the file."""
         return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
 
     def labels(self, data: SourceData) -> pl.DataFrame:

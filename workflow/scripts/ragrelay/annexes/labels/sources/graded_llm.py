@@ -44,7 +44,7 @@ class GradedLlm(JudgeSource, Graded):
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
-        """Return the text that the reply is forced to begin with, before the digit."""
+        """Return the text that the reply must begin with, before the digit."""
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:

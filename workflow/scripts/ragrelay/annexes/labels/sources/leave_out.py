@@ -1,4 +1,4 @@
-"""Label a passage with the decrease in P when it is removed."""
+"""Label a passage with the decrease in P when the passage is removed from the context."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,7 @@ class LeaveOut(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the intervention leaves passages out, some k is below its k, and answers are generated."""
+        """Check that the intervention removes passages, that the k fit, and that answers are generated and scored."""
         super().check(place, study)
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]
@@ -68,11 +68,11 @@ class LeaveOut(AnnotationSource):
         return BY_EFFECTS, {}
 
     def whole(self, catalogue: object) -> bool:
-        """Return whether labels are integers, which requires a threshold."""
+        """Return whether a threshold turns the labels into integers (0 or 1)."""
         return self.threshold is not None
 
     def read(self, path: str | Path) -> pl.DataFrame:
-        """Read the columns READ, which hold every intervention's effects."""
+        """Read the effects of all interventions (columns READ)."""
         return pl.read_csv(path, columns=list(READ), schema_overrides=READ).select(*READ)
 
     def measured_below(self, data: SourceData) -> int | None:
@@ -81,7 +81,7 @@ class LeaveOut(AnnotationSource):
         return self.k or (int(ks.max()) if len(ks) else None)  # type: ignore[arg-type]
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label the passages of the contexts that the intervention changed."""
+        """Label the passages in the contexts from which the intervention removed passages."""
         own = data.table.filter(intervention=self.intervention, k=self.measured_below(data) or 0)
         # Means are taken over sorted lists, so that the number of threads doesn't change the last digit.
         of_passages = own.sort(*PASSAGE, "retriever").group_by(*PASSAGE, maintain_order=True).agg("effect")

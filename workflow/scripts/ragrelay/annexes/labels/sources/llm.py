@@ -23,5 +23,5 @@ class Llm(JudgeSource, ContinuousSource):
         return [self.yes_word, self.no_word]
 
     def judged(self) -> list[pl.Expr]:
-        """Compute the share of yes (Nogueira et al., Findings of EMNLP 2020)."""
+        """Compute the label, the share of yes in the words' probability (Nogueira et al., Findings of EMNLP 2020)."""
         return [pl.col("shares").list.first().alias("label")]

@@ -1,4 +1,4 @@
-"""Label passages by whether they come from gold pages, as named in KILT's provenance."""
+"""Label passages by whether they come from the gold pages that a file in KILT's format lists."""
 
 from typing import Any
 

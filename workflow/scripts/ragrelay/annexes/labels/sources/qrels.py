@@ -19,7 +19,7 @@ class Qrels(AnnotationSource):
         return max(1.0, float(data.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
-        """Return the (query, passage) pairs with a judgement."""
+        """Return the query-passage pairs that have a judgement."""
         return qrels.select("qid", "docno")
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Label passages without looking at them: the null that every other source must beat."""
+"""Label passages with the zero-shot answer's score, which ignores the passages; this is the null."""
 
 from collections.abc import Mapping
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreContexts(AboutRetrievers):
-    """Requests the likelihood of a retriever's contexts, without the generator's chat template."""
+    """A question about how likely a retriever's contexts are after the query, without the generator's chat template."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = (
