@@ -1,4 +1,4 @@
-"""Declare the columns with characteristics of evidence, such as its length, that are correlated with ACU."""
+"""Declare the columns for characteristics of evidence, such as length, that are correlated with ACU."""
 
 from ragrelay.base.vocabulary.columns import boolean, integer, number, schema_of, text
 

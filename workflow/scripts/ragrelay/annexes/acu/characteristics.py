@@ -42,8 +42,8 @@ def describe_claims(
 ) -> tuple[pl.DataFrame, str]:
     """Return the characteristics of the evidence in ``claims`` (columns SCHEMA), and the entity detector's name.
 
-    ``entities``: which entity detector to use: ``auto``, ``capitalised`` or the name of a spaCy model. ``unreliable``
-    and ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. A model's judgements
+    ``entities`` is the entity detector: ``auto``, ``capitalised`` or the name of a spaCy model. ``unreliable`` and
+    ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. A model's judgements
     ``judged`` (judged_evidence.COLUMNS) determine refers_external_source; if ``judged`` is None, the evidence is
     searched for web addresses and for phrases such as "according to".
     """

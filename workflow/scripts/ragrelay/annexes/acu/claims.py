@@ -1,4 +1,4 @@
-"""Read and check claims with evidence: CSV, TSV or JSON lines with DRUID's columns."""
+"""Read and check claims with evidence, from CSV, TSV or JSON lines files with DRUID's columns."""
 
 import csv
 import math

@@ -73,7 +73,7 @@ def characteristic_means(
 ) -> pl.DataFrame:
     """Compute the mean of each characteristic for each set of claims: columns MEANS.
 
-    Characteristics that depend on a generator have one mean per set, generator and template. ``claims`` and
+    Characteristics that depend on a generator have a mean per set, generator and template. ``claims`` and
     ``characteristics`` map each set's name to all its pairs of claim and evidence; ``pairs`` contains the pairs that
     have a stance, for all sets. The intervals come from resampling claims, each with all its pairs.
     """

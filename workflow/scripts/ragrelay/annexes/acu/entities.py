@@ -39,7 +39,7 @@ def detector(wanted: str) -> tuple[str, Detector]:
 def capitalised(text: str) -> set[str]:
     """Find numbers and sequences of capitalised words, as a substitute for a trained model.
 
-    A single word at the start of a sentence must occur again in the text. Lower-case names are missed.
+    A single word at the start of a sentence is included only if it recurs in the text. Lower-case names are missed.
     """
     entities: set[str] = set()
     doubtful: set[str] = set()

@@ -33,7 +33,7 @@ def report_acu(
     notices: Sequence[str] = (),
     beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
-    """Write the claims page of the study ``name``. The folder of ``template`` also contains the styles and scripts.
+    """Write the claims page of the study ``name``; styles and scripts are read from the folder of ``template``.
 
     ``notices``: facts about the generators that readers need to know. ``beside``: sections of other annexes, keyed by
     template; each value is the annex's module ``page_part`` and the data returned by that module's ``read``.

@@ -79,8 +79,8 @@ def _three_words(words: object) -> bool:
 def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
     """Build two prompts for each row of ``claims`` that has a stance: one without the evidence and one with it.
 
-    Returns columns id, evidence (whether the prompt contains the evidence), prompt, system and prompt_id. All prompts
-    for a claim without evidence share a prompt_id, so the model is asked only once about each claim without evidence.
+    Returns columns id, evidence (whether the prompt contains the evidence), prompt, system and prompt_id. A claim's
+    prompts without evidence all have the same prompt_id, so the model is asked only once about each claim.
     """
     rows = []
     for name, claim, claimant, evidence in with_stance(claims).select(*PROMPTED).iter_rows():

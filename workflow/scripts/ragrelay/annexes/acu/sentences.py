@@ -20,7 +20,7 @@ MOVED = {1: "moves the model in the direction of its stance", -1: "moves the mod
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """Say whether mean ACU is above or below zero for a set of claims, generator and template."""
+    """Conclude whether mean ACU is above or below zero for a set of claims, generator and template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:

@@ -88,5 +88,5 @@ BATTLE_KINDS = Kinds(Battle, "ragrelay.annexes.battles.kinds")
 
 
 def opponent_of(battle: Fought, study: CheckedStudy, primary: str | None) -> str:
-    """Return the opponent in ``battle``; by default the reference in the primary comparison, ``primary``."""
+    """Return the opponent in ``battle``; by default ``primary``, the reference in the primary comparison."""
     return battle.against or primary or study.grid.retrievers[0]

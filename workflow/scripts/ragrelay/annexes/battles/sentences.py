@@ -1,4 +1,4 @@
-"""Say who wins a battle, whether votes depend on the order of the answers, and whether the battle agrees with P."""
+"""Write the page's sentences about who wins a battle, the order of the answers, and agreement with P."""
 
 import polars as pl
 
@@ -27,7 +27,7 @@ EVEN = 0.5
 
 
 def battle_answer(study: BattleShown) -> Conclusion:
-    """Say which systems win, from the win rates against the opponent at the primary comparison's ordering and k."""
+    """Conclude which systems win, from the win rates against the opponent in the primary comparison's cell."""
     rows = study.decided.to_dicts()
     judged = f"judged by {listing(study.battle['generator'])}"
     by = {"judge": judged, "panel": "judged by a panel", "file": "with votes from a file"}

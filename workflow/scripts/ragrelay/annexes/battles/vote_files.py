@@ -105,7 +105,7 @@ def read_vote_file(
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, values of k and seeds, used for records without these keys.
+        grid: The grid's generators, orderings, values of k and seeds, from which a record's missing keys are filled in.
         pairs: The pairs of systems that the battle compares.
         answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
         generator: The generator that wrote the answers.

@@ -1,4 +1,4 @@
-"""Estimate how often a retriever's answers beat an opponent's answers, and how much a judge favours a position."""
+"""Estimate how often a retriever's answers beat an opponent's answers, and the judge's order bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -216,7 +216,7 @@ class PairScores:
         return row
 
     def one_sided(self) -> str | None:
-        """Return why there can't be a verdict if too many pairs were judged in the same order only; otherwise None."""
+        """Return why the pairs that were judged in only one order rule out a verdict, or None if they don't."""
         known = self.votes.filter(pl.col("qid").is_in(self.qids.implode()))
         single = known.filter(pl.col("score_first").is_null() != pl.col("score_second").is_null())
         first = single["score_first"].count()

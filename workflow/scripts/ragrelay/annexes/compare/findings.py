@@ -1,4 +1,4 @@
-"""Say what changed between two studies, and what limits the comparison."""
+"""Write the page's sentences about what changed between two studies, and about the limits of the comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Say for how many queries P changed, and whose answers are better, in the cell that the page shows first."""
+    """Conclude for how many queries P changed, and whose answers are better, in the cell that the page shows first."""
     heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}

@@ -75,7 +75,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
     Differences are after minus before, over the queries that have both values. ``p_verdict``, ``low``, ``high`` and
     ``verdict`` (only for P) come from the test that is also used for gains; the other p-values come from
     analysis.paired_tests. ``p_holm`` and ``p_bh`` are p_verdict, adjusted within each combination of quantity and
-    reference set; orderings that have the same prompts at a k are a single test. A row that has no test has a
+    reference set; orderings with the same prompts at a k count as a single test. A row that has no test has a
     ``reason``. With ``clusters`` (each query's cluster number), the test uses sums over clusters, and d_z and the other
     p-values, which assume independent queries, are null.
     """

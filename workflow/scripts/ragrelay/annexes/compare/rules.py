@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 class Comparison:
-    """Paths and params for the rule that compares studies. Without the key `compare`, no studies are named."""
+    """Paths and params for the rule that compares studies. Without the key `compare`, there are no studies."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare

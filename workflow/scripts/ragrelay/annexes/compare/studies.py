@@ -166,7 +166,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Return the reference sets in both studies, most lenient first. Raises InputError if labels differ."""
+    """Return the reference sets in both studies, most lenient first. Raises InputError if the grades' labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
     labels, labels_after = (

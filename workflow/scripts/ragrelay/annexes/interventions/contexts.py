@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 class Drawing:
-    """The passages that may be inserted for a query: judged, not empty, and not near copies of the context."""
+    """Passages that may be inserted for a query: judged, not empty, and no near copies of the context's passages."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
@@ -62,7 +62,7 @@ class Drawing:
         lowest: int,
         draws: int,
     ) -> list[Exchange] | str:
-        """Draw up to ``draws`` pairs of a relevant and a non-relevant passage, or say why there are none.
+        """Draw up to ``draws`` pairs of a relevant and a non-relevant passage, or return the reason why there are none.
 
         Relevant passages are drawn in random order, which depends only on the seed and the query. Passages that aren't
         in ``deeper``, the rest of the largest context, come first, so that every k can use the same pairs. Each

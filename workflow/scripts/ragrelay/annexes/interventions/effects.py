@@ -1,6 +1,6 @@
 """Estimate the effect of one relevant passage: the mean over queries, by position, and per unit of the measure.
 
-Mean effects are tested like other mean differences; the intervals of slopes are Fieller's, as in relay.
+Mean effects are tested in the same way as other mean differences; slopes have Fieller's intervals, as in relay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -313,7 +313,7 @@ def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, object
 
 
 def stays(effects: Array, cluster: Indexes | None) -> bool:
-    """Return whether one more query would leave the interval of the mean of ``effects`` (n,) nearly unchanged."""
+    """Return whether one more query would leave the interval for the mean of ``effects`` (n,) nearly unchanged."""
     (low,), (high,) = mean_tests.cautious(effects, cluster).interval()
     (less,), _ = with_one_more(effects, effects.mean() - AGAINST, cluster).interval()
     _, (more,) = with_one_more(effects, effects.mean() + AGAINST, cluster).interval()

@@ -51,7 +51,7 @@ class Given(NamedTuple):
     bounds: tuple[int, int]
 
     def arm(self, label: int | None) -> str:
-        """Say whether a passage with ``label`` is relevant, non-relevant or neither.
+        """Classify a passage with ``label`` as relevant, non-relevant or neither.
 
         Args:
             label: The passage's label; None if the passage is unjudged.
@@ -66,7 +66,7 @@ class Given(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A changed context; an answer is generated from it.
+    """A changed context, from which an answer is generated.
 
     Args:
         draw: Number of the pair from which the passage is inserted, counted from 0.

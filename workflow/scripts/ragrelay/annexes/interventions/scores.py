@@ -47,7 +47,7 @@ def score_changed_answers(
     """Score all answers in ``answers`` (answers.COLUMNS): columns COLUMNS, sorted by references and KEY.
 
     ``passages``: files with the texts of the context passages (qid, docno, text). For the other arguments, see
-    retriever_table.score_answers. A query has no rows for a reference set in which it has no references.
+    retriever_table.score_answers. A query without references in a reference set has no rows for that set.
     """
     columns = [*KEY, "docnos", "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

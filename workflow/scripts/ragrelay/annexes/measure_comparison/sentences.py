@@ -1,4 +1,4 @@
-"""Say which measure tracks answer quality most closely, or which measures aren't beaten by any other measure."""
+"""Write the page's sentences about which measures track answer quality most closely."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ UNKNOWN = "We do not know which measure tracks answer quality most closely"
 
 
 def measures_answer(study: MeasuresShown) -> Conclusion:
-    """Say which measure tracks answer quality most closely, based on the comparisons in the primary cell."""
+    """Conclude which measure tracks answer quality most closely, from the comparisons in the primary cell."""
     rows: list[Row] = list(study.fits.to_dicts())
     said, numbers = _concluded(study, rows)
     key = ("ordering", "k", "references", "measure")

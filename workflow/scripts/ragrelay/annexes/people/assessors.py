@@ -45,7 +45,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield rows with columns TABLE about agreement in ``rows`` (score_files.ROWS), if any answer has two assessors."""
+    """Yield the agreement between assessors as rows of TABLE, if any answer in ``rows`` was scored by two people."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")
@@ -66,8 +66,8 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 def krippendorff(values: Array, unit: Numbers) -> float:
     """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): each score's answer number.
 
-    With squared differences, alpha is 1 minus the variance within answers (weighted by the number of scores) divided by
-    the variance of all scores (Krippendorff 2011). The result is NaN if all scores are equal.
+    With squared differences, alpha = 1 - (variance within answers, weighted by the number of scores) / (variance of all
+    scores); see Krippendorff (2011). The result is NaN if all scores are equal.
     """
     counts = np.bincount(unit)
     means = np.bincount(unit, values) / np.maximum(counts, 1)

@@ -206,6 +206,6 @@ def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp])
 
 
 def order_of(names: Sequence[str], table: pl.DataFrame, quantity: str) -> list[str]:
-    """Sort the scorers in ``names`` by their ``quantity`` in ``table``, highest first; omit those without a value."""
+    """Sort ``names`` by each scorer's ``quantity`` in ``table``, highest first; scorers without a value are omitted."""
     values = dict(table.filter(quantity=quantity).drop_nulls("value").select("scorer", "value").iter_rows())
     return sorted((name for name in names if name in values), key=lambda name: -values[name])

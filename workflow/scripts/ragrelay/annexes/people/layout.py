@@ -47,8 +47,8 @@ def laid_out(
 ) -> Laid:
     """Arrange the scores of the answers that ``generator`` wrote.
 
-    ``people``: score_files.ANSWER, value, probability; ``scores``, keyed by scorer: ANSWER, value; ``by``: ANSWER,
-    assessor, part (each assessor's share of the answer's human score).
+    ``people`` has columns score_files.ANSWER, value and probability, and each scorer's table in ``scores`` has columns
+    ANSWER and value. ``by`` has columns ANSWER, assessor and part (the assessor's share in the human score).
     """
     own = people.filter(generator=generator)
     others = {name: frame.filter(generator=generator) for name, frame in scores.items()}

@@ -39,7 +39,7 @@ class PartlyScored(NamedTuple):
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Which answers have both a human score and a score from the scorer."""
+        """A mask of the answers that have both a human score and a score from the scorer."""
         return np.isfinite(self.people) & np.isfinite(self.scorer)
 
 
@@ -72,7 +72,7 @@ def influences(
         answers: The answers' scores.
         contrast: A row per cell, with a factor for each column, such as 1 and -1 in two cells for a difference.
         cluster: Each query's cluster number, an array (queries,).
-        x: The predictor for slopes, an array (..., queries); must vary over each cell's queries with human scores."""
+        x: The predictor for slopes, an array (..., queries) that varies over each cell's queries with human scores."""
     known, there = answers.known, np.isfinite(answers.scorer)
     zero = np.zeros((*known.shape[:-2], int(cluster.max()) + 1))
     alone, more, of_people, of_scorer, spread = zero[..., 0], zero[..., 0], zero, zero, zero

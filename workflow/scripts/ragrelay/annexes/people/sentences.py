@@ -23,7 +23,7 @@ WORTH = 0.95
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
-    """Say which scorer correlates best with human scores, and point to the sections that show intervals."""
+    """Conclude which scorer correlates best with human scores, and point to the sections that show intervals."""
     return _followed(study)._replace(remark=_elsewhere(study))
 
 

@@ -1,4 +1,4 @@
-"""Say what processors changed, how many tokens they saved, and how the answers changed."""
+"""Write the page's sentences about changed texts, saved tokens and changed answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ HEADING = "Processors", "What did the processor do?"
 
 
 def processing_answer(study: ProcessingStudy) -> Conclusion:
-    """Say, at the largest k, which share of the prompt tokens each processor saved and how P changed."""
+    """Conclude, at the largest k, which share of the prompt tokens each processor saved and how P changed."""
     rows = study.rows
     deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
     said = "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest)
@@ -27,7 +27,7 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
-    """Say, for every processed retriever and k, what changed, how many tokens were saved, and how answers compare."""
+    """Write sentences about what changed, saved tokens and answers, for every processed retriever and k."""
     told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
     return [text for text in told if text]
 

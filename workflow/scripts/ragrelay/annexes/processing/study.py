@@ -21,7 +21,7 @@ TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMN
 class ProcessingStudy:
     """The data about processors in a section of the page.
 
-    ``tables`` contains the tables in TABLES; ``ordering`` and ``references`` are shown first.
+    ``tables``: the tables named in TABLES. ``ordering`` and ``references``: the values that the page shows first.
     """
 
     keys: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Say whether the models still generate the stored answers."""
+"""Write the page's sentences about whether the models still generate the stored answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def recheck_answer(record: Record) -> Conclusion:
-    """Say how many of the regenerated answers are identical to the stored answers."""
+    """Conclude how many of the regenerated answers are identical to the stored answers."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))
@@ -23,7 +23,7 @@ def recheck_answer(record: Record) -> Conclusion:
 
 
 def recheck_sentences(record: Record) -> list[str]:
-    """Say, for each dataset and generator, which answers are identical, what changed, and which engines were used."""
+    """Write sentences about identical answers, changes and engines, for each dataset and generator."""
     sentences = []
     for part in record["parts"]:
         rows = [row for row in record["rows"] if all(row[name] == part[name] for name in ("dataset", "generator"))]

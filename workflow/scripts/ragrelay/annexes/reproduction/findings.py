@@ -85,7 +85,7 @@ def verdict(estimate: float, p_value: float, expected: int) -> str:
 
 
 def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, object]]:
-    """Test findings (a) and (b). ``cells``: utility and measure (n,), NaN if missing, by (retriever, ordering, k)."""
+    """Test findings (a) and (b). ``cells``: utility and measure (n,), NaN if missing, keyed by cell."""
     pairs: dict[Place, tuple[Array, Array]] = {}
     for cell, (x, y) in cells.items():
         defined = np.isfinite(x) & np.isfinite(y)

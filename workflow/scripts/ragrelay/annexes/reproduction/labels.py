@@ -66,7 +66,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare the published and our time for end-to-end and for single-passage answers, and the ratio: columns COST.
+    """Compare our times for end-to-end and single-passage answers, and the ratio, with the published values: COST.
 
     ``costs``: files with labels.cost.COLUMNS.
     """

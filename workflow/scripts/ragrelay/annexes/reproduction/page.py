@@ -26,7 +26,7 @@ def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
 
 
 def reproduction_answer(study: Reproduction) -> Conclusion:
-    """Say how many of the published values lie in our intervals."""
+    """Conclude how many of the published values lie in our intervals."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
     lie = "lies" if len(inside) == 1 else "lie"
@@ -36,7 +36,7 @@ def reproduction_answer(study: Reproduction) -> Conclusion:
 
 
 def reproduction_sentences(study: Reproduction) -> list[str]:
-    """Say how well the study reproduces the published tables, in a sentence per table."""
+    """Write a sentence per table about how well the study reproduces the published values."""
     sentences = []
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]

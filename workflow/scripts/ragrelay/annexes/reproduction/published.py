@@ -33,7 +33,7 @@ TYPES: dict[Callable[[str], Any], str] = {
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a published table: which columns it has."""
+    """The columns of a published table."""
 
     keys: Mapping[str, Callable[[str], Any]]
     """The columns that identify a row."""
@@ -72,7 +72,7 @@ LAYOUTS = {
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """Read a published table of ``kind`` (a key in LAYOUTS), and translate names to the study's; empty values are None.
+    """Read a published table of ``kind`` (a key in LAYOUTS), with the study's names; empty values are None.
 
     ``names``: the study's names, keyed by configuration section and then by published name. Raises InputError if the
     file is missing or isn't UTF-8, a column is missing or duplicated, a value has the wrong type, or two rows have the

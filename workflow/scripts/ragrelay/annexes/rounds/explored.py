@@ -32,7 +32,7 @@ def explore_rounds(
 ) -> pl.DataFrame:
     """Describe the later rounds: the query, and each retriever's new passages, answer and scores. Columns: BLOCK.
 
-    ``rounds``: results of round_states, keyed by round and retriever, in page order. ``texts``: texts, keyed by docno.
+    ``rounds``: results of round_states, keyed by round and retriever. ``texts``: the passages' texts, keyed by docno.
     """
     labels = {(qid, docno): label for qid, docno, label in qrels.select("qid", "docno", "label").iter_rows()}
     rows = []

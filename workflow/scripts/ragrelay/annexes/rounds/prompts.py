@@ -56,7 +56,7 @@ def estimate_round_prompts(
     """Build stand-in prompts from the first ``passages`` in each query's ``contexts``, for each seed: COLUMNS.
 
     ``contexts`` has columns qid, rank, docno and text. If a query has fewer passages, its passages are repeated. Each
-    prompt gets a different id, because the real prompts in later rounds differ, too.
+    prompt gets a different id, because the real prompts in later rounds also differ.
     """
     ranked = contexts.sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in ranked.iter_rows()}
@@ -74,7 +74,7 @@ def estimate_round_prompts(
 def longest_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
 ) -> pl.DataFrame:
-    """Build a prompt per query, with seed 0, from the longest ``passages`` among all retrievers' passages: COLUMNS."""
+    """Build a prompt per query, with seed 0, from the ``passages`` longest passages of all retrievers: COLUMNS."""
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")

@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the files with the reference retriever's previous prompts, and the answers or queries."""
+        """Return the files with the reference's previous prompts, and with the resulting answers or queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)

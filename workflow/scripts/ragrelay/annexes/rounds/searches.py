@@ -64,10 +64,10 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Search for each row of ``queries`` (queries.COLUMNS): COLUMNS, and the texts of shown passages by docno.
+    """Search for each row of ``queries`` (queries.COLUMNS): COLUMNS, and the texts of shown passages, keyed by docno.
 
-    Of the retriever's first ``k`` passages with text, those already shown and their near copies are left out. When the
-    measure is computed, these passages keep their ranks but are treated as not relevant.
+    Passages already shown, and their near copies, are left out of the retriever's first ``k`` passages with text. When
+    the measure is computed, these passages keep their ranks but are treated as not relevant.
     """
     texts_of = queries.select("query").unique(maintain_order=True).with_row_index("place")
     asked = texts_of.select(pl.col("place").cast(pl.String).alias("qid"), "query")

@@ -1,4 +1,4 @@
-"""Say whether a better list immediately leads to a better answer, and how further rounds change the answers."""
+"""Write the page's sentences about whether a better list immediately leads to a better answer, and further rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ AT_STEP = {ABOVE: "above zero", BELOW: "below zero", TOO_FEW: "too few queries"}
 
 
 def rounds_answer(study: RoundsShown) -> Conclusion:
-    """Say whether better lists lead to better answers, based on relay's slopes over all steps."""
+    """Conclude whether better lists lead to better answers, from relay's slopes over all steps."""
     rows = study.slopes(None)
     said = ANSWERS[relay.answer_of(rows) if rows.height else TOO_FEW]
     asked, pair = study.asked, rows.to_dicts()

@@ -50,7 +50,7 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
         steps: Each step's cells, a cell per seed. In a cell, ``p0`` is P before the step and ``p`` is P after it.
 
     Returns:
-        Rows with columns TABLE, unadjusted and adjusted: for each step, then for all steps; empty if there is one list.
+        Rows with columns TABLE, unadjusted and adjusted: for each step, then for all; empty if there is only one list.
     """
     if not steps or any(len(cell.x) < 2 for cells in steps.values() for cell in cells):
         return []

@@ -21,7 +21,7 @@ def check_rounds(
     generator: GeneratorEntry,
     passages: int,
 ) -> dict[str, object]:
-    """Return the number of ``passages`` over all rounds, and the generator's window. Raises InputError if the longest
+    """Return the total number of passages (``passages``) and the generator's window. Raises InputError if the longest
     passages for a query in ``contexts`` (a table per retriever) don't fit.
     """
     window = window_of(generator)

@@ -6,7 +6,7 @@ from ragrelay.base.kinds import CheckedStudy
 
 
 class Thoughts(Annex):
-    """Compare the lengths of generators' thoughts by context, or without a context (key `thinking` of a generator)."""
+    """Compare the lengths of thoughts with each context and with no context (a generator's key `thinking`)."""
 
     order = 9
     result_tables = RESULT_TABLES

@@ -105,7 +105,7 @@ def describe_thoughts(
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
     """Average the known token counts of thoughts over seeds: OF_CONTEXT, qid and tokens (null if no count is known).
 
-    An answer without a thought has 0 tokens. For a thought that was cut or didn't end, the tokens written so far count.
+    An answer without a thought has 0 tokens. If a thought was cut or didn't end, the generated tokens are counted.
     """
     tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())

@@ -1,4 +1,4 @@
-"""Say with which contexts thoughts are longer or shorter, and how many thoughts were cut."""
+"""Write the page's sentences about contexts with longer or shorter thoughts, and about cut thoughts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ BY_VERDICT = {
 
 
 def thought_answer(study: ThoughtStudy) -> Conclusion:
-    """Say with which retrievers thoughts are longer or shorter than with the primary comparison's reference.
+    """Conclude with which retrievers thoughts are longer or shorter than with the primary comparison's reference.
 
     With a single retriever, the comparison is with thoughts without a context.
     """
