@@ -1,8 +1,8 @@
-"""Compute bootstrap intervals for correlation coefficients: BCa at levels that are expanded for small samples.
+"""Compute BCa bootstrap intervals for correlation coefficients, with levels expanded for small samples.
 
 Plain BCa intervals are too short with few queries: at n = 43, a 95% interval covers the true value about 93% of the
-time. Expanding both levels by the ratio of the t to the normal distribution (Hesterberg 2015) corrects that. Intervals
-studentised on Fisher's z don't cover any better, and a single outlying query can stretch them to nearly [-1, 1].
+time. The module therefore expands both levels with quantiles of Student's t (Hesterberg 2015). Studentised intervals on
+Fisher's z have no better coverage, and a single outlying query can stretch them to nearly [-1, 1].
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ UNDEFINED_AT_MOST = 0.05
 
 
 class Interval(NamedTuple):
-    """A confidence interval, or the reason why there is none (low and high are then None)."""
+    """A confidence interval. If there is none, low and high are None and ``reason`` says why."""
 
     low: float | None
     high: float | None
@@ -43,7 +43,7 @@ class Interval(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """A statistic's values for several pairs of columns."""
+    """A statistic's sample, bootstrap and jackknife values, for several pairs of columns."""
 
     values: Array
     """(pairs,): values in the sample."""
@@ -54,10 +54,10 @@ class Draws(NamedTuple):
 
 
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield bootstrap weights in chunks (rows, n), with ``resamples`` rows in total: how often each query is drawn.
+    """Yield bootstrap weights, which count how often each query is drawn, in chunks of shape (rows, n).
 
-    The rows depend only on ``n`` and ``seed``: columns of equal length get the same resamples, and a larger number of
-    resamples begins with the rows of a smaller one.
+    All chunks together have ``resamples`` rows, which depend only on ``n`` and ``seed``. Columns of equal length
+    therefore get the same resamples, and increasing ``resamples`` only appends rows.
     """
     generator = np.random.default_rng([seed, n])
     rows_at_once = max(1, CHUNK // n)
@@ -75,11 +75,11 @@ def bootstrap_intervals(
     level: float = 0.95,
     names: Sequence[tuple[str, str]] = (),
 ) -> list[Interval]:
-    """Compute intervals for ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
+    """Compute one confidence interval for ``coefficient`` (pearson, spearman or kendall) per pair of columns.
 
-    ``names``: the names of each pair's columns, to use in reasons. All columns must have the same length n, and none
-    may be constant; all pairs use the same resamples of queries. Kendall's tau and the rank coefficients' jackknife
-    need n × n values, so keep n below about 1,000.
+    ``names`` holds each pair's column names, for use in the reasons. All columns must have the same length n, and none
+    may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows with n², so keep n
+    below about 1,000.
     """
     if not pairs:
         return []
@@ -103,9 +103,9 @@ def bootstrap_intervals(
 
 
 def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
-    """For each pair, compute Pearson's r in the sample, in each resample, and with each query left out in turn.
+    """Compute Pearson's r per pair of columns: in the sample, in each resample, and without each query in turn.
 
-    All pairs use the same resamples of queries. A NaN excludes its query from its pair.
+    All pairs use the same resamples of queries. A query with a NaN in a pair's columns is left out of that pair's r.
     """
     features = coefficients.pearson_features(pairs)
     values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
@@ -121,7 +121,7 @@ def _parts(n: int, resamples: int, seed: int, rows: int) -> Iterator[Array]:
 
 
 def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
-    """Compute the coefficient without each of the n queries in turn, (n,)."""
+    """Compute the coefficient n times, leaving out one query each time; the result has shape (n,)."""
     if coefficient == "pearson":
         return coefficients.pearson_left_out(coefficients.pearson_features([(x, y)]))[:, 0]
     if coefficient == "kendall":
@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Return a phrase on the column with the largest share of equal values; "a column" if there are no columns."""
+    """Describe the column with the largest share of equal values; without columns, return "a column"."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -146,13 +146,13 @@ def _undefined(draws: Array, defined: Array, columns: Mapping[str, Array]) -> In
 def bca_interval(
     value: float, draws: Array, jackknife: Array, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES
 ) -> Interval:
-    """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
+    """Compute the BCa interval (bias-corrected and accelerated, Efron 1987, JASA 82) at expanded levels.
 
-    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) with each
-    query left out in turn; NaN means undefined. ``columns``: the statistic's columns, keyed by name, to use in reasons.
-    The tail is Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the quantile of Student's t with n - 1
-    degrees of freedom (Hesterberg 2015, The American Statistician 69). This corrects the bootstrap variance, which is
-    too small by the factor (n - 1) / n.
+    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
+    each query in turn; undefined values are NaN. ``columns`` holds the statistic's columns by name, and is only used to
+    explain why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2,
+    where t is the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician
+    69). This corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -169,7 +169,7 @@ def bca_interval(
 
 
 def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES) -> Interval:
-    """Compute the percentile interval at expanded levels (see ``bca_interval``) for a statistic of n queries."""
+    """Compute the percentile interval from ``draws``, at levels expanded for n queries as in ``bca_interval``."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return _undefined(draws, defined, columns)
@@ -179,13 +179,13 @@ def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapp
 
 
 def jackknife_error(jackknife: Array) -> float:
-    """Estimate a statistic's standard error from its leave-one-out values (n,): Tukey 1958; Efron 1982, ch. 3."""
+    """Compute the jackknife standard error (Tukey 1958; Efron 1982, ch. 3) from leave-one-out values (n,)."""
     n = len(jackknife)
     return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
 
 
 class Tested(NamedTuple):
-    """One method's 95% interval and p-value (null hypothesis 0) for a correlation; all None if untested."""
+    """A correlation's 95% interval and p-value (null hypothesis: 0) from one method; all None if untested."""
 
     low: float | None
     high: float | None
@@ -193,11 +193,10 @@ class Tested(NamedTuple):
 
 
 def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = None) -> Tested:
-    """Compute a correlation's interval and test on Fisher's z, with Student's t and the jackknife standard error.
+    """Compute a correlation's 95% interval and p-value on Fisher's z, with the jackknife error and Student's t.
 
-    ``jackknife`` (n,) holds the correlation without each query, or without each cluster of queries. All results are
-    None if leaving one out never changes the correlation, or makes it undefined. ``degrees`` of freedom are n - 1 by
-    default.
+    ``jackknife`` (n,) holds the correlation with each query, or each cluster of queries, left out in turn. The results
+    are None if the correlation is perfect, or if the values in ``jackknife`` are all equal or not all defined.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)
@@ -212,7 +211,7 @@ def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = Non
 
 
 def without_each(coefficient: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Array:
-    """Compute the coefficient for ``x`` and ``y`` (n,) without each of the C clusters in turn, (C,)."""
+    """Compute the coefficient of ``x`` and ``y`` (n,) without each of the C clusters in turn, as an array (C,)."""
     clusters, of_query = np.unique(cluster, return_inverse=True)
     return STATISTICS[coefficient]((of_query != np.arange(len(clusters))[:, None]).astype(np.float64), x, y)
 

@@ -1,4 +1,4 @@
-"""Read a table's numbers cell by cell in one pass, because filtering or building a frame per cell would take longer."""
+"""Iterate over a table's cells in a single pass, which is faster than filtering the table for each cell."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from ragrelay.analysis.coefficients import Array
 def by_cell(
     table: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
-    """Yield each distinct tuple of ``keys`` in ``table`` with its rows' numbers, (columns, rows); nulls become NaN.
+    """Yield each distinct combination of ``keys`` with its rows' numbers in ``columns``, as an array (columns, rows).
 
-    Cells come in the order of their first rows; within a cell, rows keep the table's order.
+    Nulls become NaN. Combinations are yielded in order of first appearance, and rows keep the table's order.
     """
     cells = table.group_by(keys, maintain_order=True).agg(pl.col(columns).cast(pl.Float64), pl.len().alias(""))
     numbers = cells.select(columns).explode(columns).to_numpy().T

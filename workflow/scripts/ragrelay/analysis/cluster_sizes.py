@@ -21,7 +21,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``: one row, or none if queries are independent."""
+    """Compute the row of clusters.csv from ``given``; there is no row if the queries are independent."""
     if given.clusters is None:
         return pl.DataFrame(schema=SCHEMA)
     answered = given.cells["qid"].unique().to_list()

@@ -1,4 +1,4 @@
-"""Handle clustered rows: clusters of queries in tables, the test of a slope, and rho without each query in turn."""
+"""Support clustered queries: number the clusters, test a slope, and compute rho without each query in turn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,37 +23,37 @@ Indexes = npt.NDArray[np.intp]
 
 
 def cluster_column(clusters: Clusters | None) -> pl.Expr:
-    """Return an expression for the column ``cluster`` of a table with qids; null if queries are independent."""
+    """Return an expression that maps ``qid`` to the column ``cluster``, which is null if queries are independent."""
     numbers = pl.lit(None) if clusters is None else pl.col("qid").replace_strict(clusters, return_dtype=pl.Float64)
     return numbers.cast(pl.Float64).alias(CLUSTER)
 
 
 def of_queries(qids: pl.Series, clusters: Clusters | None) -> Indexes | None:
-    """Return each query's cluster number, for ``qids`` (n,); None if queries are independent."""
+    """Return the cluster number of each query in ``qids`` (n,), or None if the queries are independent."""
     return None if clusters is None else qids.replace_strict(clusters).to_numpy().astype(np.intp)
 
 
 def indexes(column: Array) -> Indexes | None:
-    """Convert a column from ``cluster_column`` to cluster numbers (n,); None if queries are independent."""
+    """Convert a column from ``cluster_column`` to integers (n,), or return None if the queries are independent."""
     return None if not len(column) or np.isnan(column).any() else column.astype(np.intp)
 
 
 def effective_number(sizes: npt.NDArray[Any]) -> float:
-    """Return how many equally large clusters are worth as much as these ``sizes``: (sum)² / sum of squares."""
+    """Return the effective number of clusters: (sum of ``sizes``)² / sum of squared ``sizes``."""
     return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
 
 
 def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return ``table`` with nulls in ``columns``, whose values assume independent queries, and with the ``reason``.
+    """Set ``columns``, whose values assume independent queries, to null, and add the ``reason``.
 
-    A row that already has a reason keeps it.
+    Existing reasons are kept.
     """
     nulls = table.with_columns(pl.lit(None, table.schema[name]).alias(name) for name in columns)
     return nulls.with_columns(pl.col("reason").fill_null(NOT_BY_CLUSTER)) if "reason" in nulls.columns else nulls
 
 
 class ClusteredSlope(NamedTuple):
-    """The two-sided p-value (null hypothesis: slope 0), degrees of freedom and error; None if there is no test."""
+    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; all None if untested."""
 
     p_value: float | None
     df: float | None
@@ -61,13 +61,14 @@ class ClusteredSlope(NamedTuple):
 
 
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
-    """Test the slope of ``y`` on ``x`` (n,), where rows are correlated within the clusters 0, 1, … in ``cluster`` (n,).
+    """Test the slope of ``y`` on ``x`` (n,) if rows in the same cluster are correlated.
 
-    t is the slope divided by its jackknife error, which leaves out one cluster at a time (CR3, Bell and McCaffrey
-    2002). The degrees of freedom aren't the number of clusters minus one, because only few clusters may differ from the
-    rest in x. By Satterthwaite's approximation, they are (sum q)² / sum q² - 1, where q is what a cluster adds to the
-    slope's variance if its rows have the correlation WITHIN: (1 - WITHIN) sum u² + WITHIN (sum u)², with u = x minus
-    its mean. There is no test if x or y is constant without one of the clusters, or if no cluster changes the slope.
+    ``cluster`` (n,) is each row's cluster number, starting at 0. t is the slope divided by its jackknife error, for
+    which one cluster at a time is left out (CR3, Bell and McCaffrey 2002). Because only a few clusters may differ from
+    the rest in x, the degrees of freedom are Satterthwaite's, (sum q)² / sum q² - 1. Here, q is a cluster's
+    contribution to the slope's variance, assuming the within-cluster correlation WITHIN: (1 - WITHIN) sum u² + WITHIN
+    (sum u)², where u is x minus its mean. There is no test if x or y becomes constant when a cluster is left out, or if
+    leaving out a cluster never changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -89,14 +90,14 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 
 
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
-    """Approximate, to first order, Spearman's rho of n rows without the rows of each query in turn (queries,).
+    """Approximate, to first order, Spearman's rho with each query's rows left out in turn, as an array (queries,).
 
-    ``query`` (n,) is the index of each row's query. Let F and G be the columns' midranks, divided by n and centred.
+    ``query`` (n,) is the index of each row's query. Let F and G be the midranks of x and y, divided by n and centred.
     Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
-    v(y) - 3 S: u is the mean of G over rows with a larger x, and v the mean of F over rows with a larger y; ties count
-    half. A row's influence on A is F² + 2 w(x) - 3 A, where w is the mean of F over rows with a larger x (Croux and
-    Dehon 2010, Statistical Methods & Applications 19). Without m of the n rows, rho decreases by the sum of their
-    influences / (n - m). This takes a single sort; exact values would take one sort per query.
+    v(y) - 3 S. Here, n u is the sum of G over rows with a larger x, and n v is the sum of F over rows with a larger y;
+    ties count half. A row's influence on A is F² + 2 w(x) - 3 A, where n w is the sum of F over rows with a larger x
+    (Croux and Dehon 2010, Statistical Methods & Applications 19). Leaving out m of the n rows lowers rho by the sum of
+    these rows' influences on rho, divided by n - m. Exact values would take one sort per query.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

@@ -1,8 +1,8 @@
 """Compute correlation coefficients for many resamples at a time.
 
-A resample of n queries is a row of weights: how often each query was drawn. Each function takes such rows, ``weights``
-(rows, n), with ``x`` and ``y`` (n,), and returns one coefficient per row (rows,). It equals the coefficient of the
-queries repeated by their weights, and is NaN where a column is constant within the resample.
+A resample of n queries is represented by n weights, which count how often each query was drawn. ``weights`` (rows, n)
+holds one resample per row, for which a function returns one coefficient per row: the coefficient of the drawn queries,
+or NaN if a column is constant among them.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ def pearson(weights: Array, x: Array, y: Array) -> Array:
 
 
 def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
-    """Return columns (n, 6 × pairs) whose weighted sums give each pair's r: 1, x, y, xx, xy, yy, standardised.
+    """Return 1, x, y, xx, xy and yy for each pair of standardised columns, as an array (n, 6 × pairs).
 
-    A NaN in x or y excludes its query from its pair. So a single product with the weights serves all pairs. Columns for
-    the same moment are adjacent, which halves the time of later steps.
+    Weighted sums of these features determine each pair's r, so one matrix product with the weights serves all pairs. A
+    query with a NaN in x or y is left out of that pair. Columns for the same moment are adjacent, for speed.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)
@@ -49,7 +49,7 @@ def _moments(columns: Array) -> Array:
 
 
 def pearson_of_sums(sums: Array) -> Array:
-    """Compute Pearson's r (rows, pairs) from weighted sums (rows, 6 × pairs) of ``pearson_features``."""
+    """Compute Pearson's r (rows, pairs) from the weighted sums (rows, 6 × pairs) of ``pearson_features``."""
     count, *rest = np.moveaxis(sums.reshape(len(sums), 6, -1), 1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y, xx, xy, yy = (values / count for values in rest)
@@ -60,12 +60,12 @@ def pearson_of_sums(sums: Array) -> Array:
 
 
 def pearson_left_out(features: Array) -> Array:
-    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, not from n × n weights."""
+    """Compute Pearson's r with each query left out in turn, as an array (n, pairs), from ``pearson_features``."""
     return pearson_of_sums(features.sum(axis=0) - features)
 
 
 def spearman(weights: Array, x: Array, y: Array) -> Array:
-    """Compute Spearman's rho for each row of ``weights`` (rows, n): Pearson's r of midranks within the resample."""
+    """Compute Spearman's rho for each row of ``weights`` (rows, n), with midranks computed within the resample."""
     x_ranks, y_ranks = (_midranks(weights, column) for column in (x, y))
     weighted = weights * x_ranks
     covariance, x_variance = (np.einsum("rn,rn->r", weighted, ranks) for ranks in (y_ranks, x_ranks))
@@ -85,7 +85,7 @@ def _midranks(weights: Array, column: Array) -> Array:
 def kendall(weights: Array, x: Array, y: Array) -> Array:
     """Compute Kendall's tau-b for each row of ``weights`` (rows, n).
 
-    Copies of the same query count as ties in both columns (Kendall 1945).
+    Copies of the same query are ties in both columns (Kendall 1945).
     """
     total = weights.sum(axis=1)
     # Integers below 2^24 are exact in single precision, which is twice as fast.
@@ -99,7 +99,7 @@ def kendall(weights: Array, x: Array, y: Array) -> Array:
 
 
 def kendall_left_out(x: Array, y: Array) -> Array:
-    """Compute Kendall's tau-b without each query in turn (n,)."""
+    """Compute Kendall's tau-b with each of the n queries left out in turn, as an array (n,)."""
     n, untied, groups = len(x), [], []
     for column in (x, y):
         _, group, sizes = np.unique(column, return_inverse=True, return_counts=True)
@@ -110,11 +110,12 @@ def kendall_left_out(x: Array, y: Array) -> Array:
 
 
 def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
-    """Return, for each query, how many others x and y order the same way, minus how many they order oppositely (n,).
+    """Return the number of concordant minus the number of discordant pairs that each query forms with the others (n,).
 
-    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. Let before(p) be the sum of sign(y - y_j) over the first p
-    queries in the order of x. The result is before(first tied in x) + before(after the last tied) - before(n). A table
-    holds before(p) for all y at each multiple p of COMPARED_AT_ONCE, so that fewer queries are compared one by one.
+    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks, starting at 0. Let before(p) be the sum of sign(y - y_j) over the
+    first p queries in the order of x. If the queries tied with a query in x are at positions a to b - 1 in this order,
+    its result is before(a) + before(b) - before(n). To save time, before(p) is tabulated at multiples of
+    COMPARED_AT_ONCE.
     """
     n = len(x_ranks)
     order = np.argsort(x_ranks, kind="stable")

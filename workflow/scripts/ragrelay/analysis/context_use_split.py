@@ -1,4 +1,4 @@
-"""Split utility by two questions: was the context good, and did the answer use the context?"""
+"""Divide queries by whether the context was good and whether the answer used it, and compare their utility."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,12 +68,12 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute SCHEMA and adjusted p-values: a row per retriever, ordering, k and reference set (except unseen sets).
+    """Compute context_use.csv: one row per retriever, ordering, k and reference set, without unseen sets.
 
-    ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures. A
-    context is good if ``measure`` at k is above 0 and not below its median over the queries of all retrievers; it was
-    used if context_use isn't below its median over the same queries. The rows ``all retrievers`` pool the retrievers;
-    they have no interval, because each query occurs once per retriever.
+    ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
+    its file of measures. A context is good if ``measure`` at k is above 0 and at least the median over all retrievers'
+    queries. It was used if context_use is at least the median over the same queries. Rows named ``all retrievers`` pool
+    all retrievers. They have no interval, because each query occurs once per retriever.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

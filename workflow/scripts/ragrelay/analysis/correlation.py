@@ -1,4 +1,4 @@
-"""Correlate utility with retrieval quality over queries: relevance transmission (Tian et al., ECIR 2025, eq. 3)."""
+"""Correlate utility with retrieval quality across queries: relevance transmission (Tian et al., ECIR 2025, eq. 3)."""
 
 import hashlib
 from collections import defaultdict
@@ -94,7 +94,7 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's paired columns (n,), names and counts, and the ``reason`` if the cell has no coefficient."""
+    """A cell's utility and measure for the same n queries; if they can't be correlated, ``reason`` says why."""
 
     names: dict[str, Any]
     utility: Array
@@ -105,13 +105,13 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """A hash of the data. Cells with equal data, such as both subsets if no P_0 is low, share the hash."""
+        """A hash of the data, which cells with equal data share (such as both subsets if no P_0 is low)."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of correlation.csv from the answers and rankings in ``given``."""
     parts = (
         transmission(*of_retriever, given.resamples, given.seed, given.clusters)
         for of_retriever in given.each_retriever()
@@ -120,30 +120,30 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def is_constant(column: Array) -> bool:
-    """Return whether a column's values are equal up to rounding."""
+    """Return whether all values in a column are equal up to rounding."""
     return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
 
 
 def transmission(
     utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int, clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
+    """Correlate utility with each retrieval measure for one retriever: one row (``SCHEMA``) per cell and coefficient.
 
-    ``utility`` has the utility table's columns, ``retrieval`` has qid, measure, k and value. A cell is ordering × k ×
-    references × measure × subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` come from scipy.
-    Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
-    excludes 0; too few queries if verdicts.few_pairs gives a reason, which becomes the ``remark``. ``corrected`` then
-    applies Holm's correction. No interval for r keeps its coverage on skewed columns (docs/methods.md).
+    ``utility`` has the columns of the utility table; ``retrieval`` has qid, measure, k and value. A cell is a
+    combination of ordering, k, references, measure and subset. Utility and measure are joined by qid at the same k.
+    ``value`` and ``p_value`` are computed with scipy. Only rho has a ``verdict``, because no interval for r keeps its
+    coverage on skewed columns (docs/methods.md). The verdict is above or below zero if the studentised permutation test
+    rejects at 5% and the interval excludes 0, and too few queries if verdicts.few_pairs gives a ``remark``.
 
-    With ``clusters`` (see Transmission), all coefficients are tested by the jackknife over clusters on Fisher's z, with
-    Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as many clusters as a
-    verdict on a mean; p_permutation and ``detectable`` are null.
+    If queries form ``clusters``, each coefficient is tested on Fisher's z with a jackknife over clusters and Student's
+    t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as many clusters as it otherwise
+    needs queries, and p_permutation and ``detectable`` are null.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
-    """Compute a row per cell and coefficient: the cell's names, then the columns of ``SCHEMA`` from coefficient on."""
+    """Compute one row per cell and coefficient: the cell's names, and the columns of ``SCHEMA`` from coefficient on."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, object]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
@@ -223,7 +223,7 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | 
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
-    """Return why two columns (n,) have no correlation, or None if they have one; ``name`` is the measure's."""
+    """Return why two columns (n,) can't be correlated, or None if they can; ``name`` is the measure's name."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
@@ -232,15 +232,15 @@ def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "u
 
 
 def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Add family (coefficient × references × measure × subset), family_size, p_holm, p_bh, p_permutation_holm, ..."""
+    """Add each test's family (coefficient × references × measure × subset), the family's size and adjusted p-values."""
     return multiplicity.with_adjusted(correlations, FAMILY, P_VALUES, CELLS)
 
 
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Make verdicts in ``correlations`` (from with_adjusted) undecided, with a remark, if Holm's p-value is 5% or more.
+    """Change verdicts in ``correlations`` to undecided, with a remark, if Holm's adjusted p-value is 5% or more.
 
-    The page's count after Holm's correction then includes every verdict on the page. A remark also marks rows where the
-    test rejects after the correction but the interval includes 0.
+    The page then only shows verdicts that hold after the correction. A remark also marks rows in which the test still
+    rejects after the correction although the interval includes 0.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
@@ -305,7 +305,7 @@ def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float
 
 
 def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
-    """Compute the interval for Spearman's rho on Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3).
+    """Compute an interval for Spearman's rho on Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3).
 
     See Bonett and Wright 2000, Psychometrika 65.
     """
@@ -315,11 +315,11 @@ def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
 
 
 def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Interval:
-    """Compute the interval for Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
+    """Compute an interval for Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
 
-    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x and in y) are U-statistics. Each
-    query's contribution to them gives the variance by the delta method (Hoeffding 1948, Annals of Mathematical
-    Statistics 19). A variance based on n alone would be too small for a column with many ties, such as nDCG@1.
+    tau-b = A / sqrt(B C), where A is the concordance and B and C are the shares of pairs untied in x and in y; all
+    three are U-statistics. The delta method gives the variance from each query's contribution to A, B and C (Hoeffding
+    1948, Annals of Mathematical Statistics 19). A variance based on n alone is too small if there are many ties.
     """
     if 1.0 - abs(tau) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
@@ -343,14 +343,15 @@ def _fisher_interval(value: float, error: float, level: float) -> Interval:
 def permutation_p(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Test whether ``coefficient`` (pearson or spearman) is 0; return a two-sided p-value per pair of columns (n,).
+    """Test whether ``coefficient`` (pearson or spearman) is 0, and return a two-sided p-value per pair of columns (n,).
 
-    The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 divided by the product of the means of x^2 and
-    y^2, both centred. If r is 0, its variance is tau^2 / n, whether or not the columns are independent. One column is
-    permuted ``permutations`` times, including the sample; the orders depend only on n and ``seed``. The test is exact
-    for independent columns and asymptotically valid for all uncorrelated ones; permuting r itself is not (DiCiccio and
-    Romano 2017, Journal of the American Statistical Association 112; for ranks, Yu and Hutson 2022). With more than 200
-    queries, the statistic is compared with Student's t on n - 2 degrees of freedom.
+    The statistic is sqrt(n) r / tau. With x and y centred, tau^2 is the mean of x^2 y^2 divided by the product of the
+    means of x^2 and y^2. If the true correlation is 0, r has the variance tau^2 / n, whether or not the columns are
+    independent. One column is permuted ``permutations`` times, counting the sample itself; the permutations depend only
+    on n and ``seed``. The test is exact for independent columns and asymptotically valid for uncorrelated ones.
+    Permuting r itself isn't (DiCiccio and Romano 2017, Journal of the American Statistical Association 112; for ranks,
+    Yu and Hutson 2022). For more than 200 queries, the statistic is compared with Student's t on n - 2 degrees of
+    freedom.
     """
     x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
@@ -371,11 +372,11 @@ def permutation_p(
 
 @cache
 def detectable_rho(n: int) -> float | None:
-    """Return the smallest |rho| that gets a verdict (verdicts.of_correlation) in 80% of studies with n queries.
+    """Return the smallest |rho| that gets a verdict in 80% of studies with n queries, or None if n is too small.
 
-    It is computed on Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n -
-    5.5 for n - 3: the verdict needs both a test and an interval, so it has less power than either (simulated on normal
-    columns in benchmarks/verdict_power.py). None if a verdict needs more queries.
+    The calculation uses Fisher's z and the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), with n -
+    5.5 in place of n - 3. A verdict needs both the test and the interval to exclude 0, so it has less power than either
+    (simulated on normal columns in benchmarks/verdict_power.py).
     """
     if n < WORDS_AT_LEAST:
         return None

@@ -1,4 +1,4 @@
-"""Compute the cost of answers from the store's rows and its parts' metadata, whichever study generated them."""
+"""Compute the cost of answers from their rows and metadata in the answer store, whichever study generated them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,15 +34,15 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Compute the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed): columns SCHEMA.
+    """Compute tokens and device time for the distinct answers in ``keys`` (retriever, k, prompt_id, seed).
 
-    There is a row per retriever and k, one per retriever with a null k, and one for all retrievers, which counts
-    answers shared by several retrievers only once. If the store has none of the answers, for example because they were
-    imported, there is no row. ``device_seconds`` sums the seconds of the store's parts, times the ``devices`` of an
-    engine and the job's number of engines (engines on a CPU share it). The seconds are spread evenly over all answers
-    in these parts that come from the same engine and device, because a batch's first answers to finish had to wait for
-    the others. ``device_seconds`` excludes the engine's start, and is null per k, because a long context takes more
-    than an even share. Tokens are null if the endpoint didn't report them for every answer.
+    There is one row (SCHEMA) per retriever and k, one per retriever with a null k, and a total for all retrievers, in
+    which answers shared by several retrievers count only once. If none of the answers is in the store, for example
+    because all were imported, there are no rows. ``device_seconds`` is based on the seconds recorded for each part,
+    multiplied by ``devices`` (per engine) and by the job's number of engines; engines on a CPU count as one. These
+    seconds are divided equally among all answers in the parts from the same engine and device, because a batch's first
+    answers to finish had to wait for the others. Engine starts aren't included. The value is null per k, because long
+    contexts take more time. Token counts are null unless the endpoint reported them for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

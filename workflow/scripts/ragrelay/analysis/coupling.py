@@ -1,4 +1,4 @@
-"""Measure how utility depends on P_0, a term in its formula: r(P_0, U), partial correlations, U by thirds of P_0."""
+"""Measure how strongly utility depends on P_0, which is a term in the definition of utility."""
 
 from collections import defaultdict
 
@@ -55,16 +55,17 @@ BY_QUERY = (*(name for name in TABLE if name.endswith(("_low", "_high", "_p"))),
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of coupling.csv from the answers and rankings in ``given``."""
     return pl.concat(couplings(*of_retriever) for of_retriever in given.each_retriever())
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Measure how one retriever's utility depends on P_0: a row (``SCHEMA``) per cell and measure.
+    """Measure how strongly one retriever's utility depends on P_0: one row (``SCHEMA``) per cell and measure.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (computed on
-    ranks; residuals aren't ranked again) correlate the measure with P_k given P_0. If the number of queries isn't a
-    multiple of 3, the lower thirds are larger. Undefined correlations are null, with a ``reason``.
+    ``utility`` has the columns utility.COLUMNS; ``retrieval`` has qid, measure, k and value. ``partial_r`` and
+    ``partial_rho`` are correlations between the measure and P_k given P_0. ``partial_rho`` is computed on ranks, and
+    the residuals aren't ranked again. If the number of queries isn't divisible by 3, the lower thirds get the extra
+    queries. ``reason`` says why a correlation is null.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (

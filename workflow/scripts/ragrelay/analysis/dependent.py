@@ -1,4 +1,4 @@
-"""Compare correlations over the same queries between retrievers, orderings and k, with paired resampling."""
+"""Compare correlations over the same queries: between retrievers, between orderings, and over k."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -82,23 +82,23 @@ class Contrast:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of differences.csv from the answers and rankings in ``given``."""
     return with_adjusted(differences(given.cells, given.measured, given.resamples, given.seed))
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Compare Pearson's r between the cells of all retrievers: a row (``SCHEMA``) per comparison.
+    """Compare Pearson's r between the cells of all retrievers: one row (``SCHEMA``) per comparison.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. ``comparison`` is ``retrievers``
-    (each pair, at the same ordering and k), ``orderings`` (descending against ascending) or ``trend over k``: the
-    least-squares slope of r over k, which is the change in r per passage.
+    ``utility`` has the columns utility.COLUMNS; ``retrieval`` has retriever, qid, measure, k and value. ``comparison``
+    is ``retrievers`` (two retrievers at the same ordering and k), ``orderings`` (descending against ascending) or
+    ``trend over k`` (the least-squares slope of r on k, which is the change in r per passage).
 
-    A query is drawn or left out with its data in all cells; this accounts for what the correlations share: queries,
-    measures, zero-shot answers. ``low``, ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t
-    with the jackknife standard error, which keeps its level where BCa intervals don't (docs/methods.md).
-    ``bootstrap_low`` and ``bootstrap_high`` are the paired bootstrap's percentile interval at expanded levels. The
-    jackknife runs over the queries in any of the cells. If a column is constant in many resamples, only the bootstrap
-    interval is missing. ``same_references``: see significance.comparisons.
+    Resampling draws or omits a query in all cells at once, because the correlations share queries, measures and
+    zero-shot answers. ``low`` and ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t with the
+    jackknife standard error, which keeps its level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and
+    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval at expanded levels. The jackknife
+    leaves out each query that occurs in any of the cells. If a column is constant in many resamples, only the bootstrap
+    interval is missing. ``same_references`` is false if unseen references differ.
     """
     rows = [
         row
@@ -116,12 +116,12 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (comparison × references × measure), family_size, p_holm and p_bh."""
+    """Add each test's family (comparison × references × measure), the family's size, p_holm and p_bh."""
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"}, CELLS)
 
 
 def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
-    """Yield the comparisons that ``cells`` (retriever, ordering, k) allow, in the order of retrievers and orderings."""
+    """Yield all comparisons between ``cells`` (retriever, ordering, k), in the order of retrievers and orderings."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
     orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))
@@ -209,7 +209,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mappin
 
 
 def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
-    """Return each cell's utility and measure (n,), with the queries in the same order; NaN if a query has no value."""
+    """Return each cell's utility and measure (n,) for the same n queries in the same order; missing values are NaN."""
     keys = ["retriever", "ordering", "k"]
     qids = utility["qid"].unique().sort()
     joined = (

@@ -1,4 +1,4 @@
-"""Test whether each retriever's P is equivalent to the reference retriever's within a margin (two one-sided tests)."""
+"""Test whether each retriever's P equals the reference retriever's P within a margin (two one-sided tests)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -80,7 +80,7 @@ WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", 
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of equivalence.csv from the answers in ``given``."""
     return equivalences(given.cells, *given.compared, clusters=given.clusters)
 
 
@@ -91,18 +91,18 @@ def equivalences(
     primary: Primary | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Test P_k minus ``reference_retriever``'s P_k over the same queries, ordering, k and references.
+    """Test the difference in P_k between each other retriever and ``reference_retriever``, paired by query.
 
-    ``utility``: utility.COLUMNS. There is a row per cell of every other retriever, except on unseen references, which
-    differ between the two retrievers. ``p_not_worse`` tests "the mean difference is above -margin", p_not_better tests
-    "it is below margin", and p_value tests both (it is the larger of the two: Schuirmann 1987). These are one-sided
-    tests from mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of their 90% interval. p_holm
-    and p_not_worse_holm adjust over the retrievers in a cell (``family``). A row without a test has a ``reason``.
+    ``utility`` has the columns utility.COLUMNS. There is a row per cell, except for unseen references, which differ
+    between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better whether it
+    is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The tests are one-sided,
+    from mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of the matching 90% interval. p_holm
+    and p_not_worse_holm are adjusted over the retrievers in a cell (``family``). ``reason`` says why a test is missing.
 
-    The ``verdict`` (see verdicts) follows from the interval from ``verdict_low`` to verdict_high. The interval's level
-    is 1 - 5% / m for the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is
-    below 0.05. The ``primary`` pair is tested separately, at 95%, and doesn't count towards m. The levels in Holm's
-    steps aren't valid for verdicts on the margin (docs/methods.md).
+    The ``verdict`` is based on the interval from ``verdict_low`` to ``verdict_high``. If m retrievers are tested in a
+    cell, this interval has the level 1 - 5% / m (Bonferroni), so it excludes 0 where p_difference_bonferroni is below
+    0.05. The ``primary`` pair is tested separately, at 95%, and isn't included in m. Holm's stepwise levels wouldn't be
+    valid for verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -138,9 +138,9 @@ def equivalences(
 def words_of(
     columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Compute the columns WORDS for the mean of each column of differences; all intervals together have 95% coverage.
+    """Compute verdicts (columns WORDS) on the means of ``columns``, each of which holds differences between retrievers.
 
-    ``clusters``: each query's cluster for each column, or None for a column with independent queries.
+    The intervals have joint 95% coverage. ``clusters``: each column's cluster numbers, if any.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
@@ -168,21 +168,21 @@ def words_of(
 
 
 def difference(p: Array, against: Array) -> Array:
-    """Return p - against (n,): NaN where either is missing, 0 where they differ only by rounding."""
+    """Return p - against (n,), with NaN for missing values and 0 for differences that are only rounding errors."""
     differences: Array = p - against
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return differences
 
 
 def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
-    """Return the non-NaN values in ``column``, and the clusters of their queries (see cluster_column)."""
+    """Drop NaN values from ``column``, and return the remaining values with their queries' cluster numbers."""
     return column[np.isfinite(column)], indexes(cluster[np.isfinite(column)])
 
 
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
-    """Return whether a column of differences can be tested: it needs enough queries and unequal differences.
+    """Return whether a column of differences can be tested, which takes enough queries and unequal differences.
 
-    If ``cluster`` gives each query's cluster, there must be enough clusters, with means that aren't all equal.
+    If ``cluster`` gives each query's cluster, a test needs enough clusters whose means aren't all equal.
     """
     if cluster is None:
         return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
@@ -204,7 +204,7 @@ def _rows(paired: pl.DataFrame, margin: float | None) -> Iterator[dict[str, Any]
 
 
 def untestable(difference: Array, cluster: Indexes | None) -> str:
-    """Return why a column of differences can't be tested (see ``testable``)."""
+    """Return why a column of differences can't be tested: too few queries or clusters, or no variation."""
     if len(difference) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if cluster is not None and len(np.unique(cluster)) < QUERIES_AT_LEAST:

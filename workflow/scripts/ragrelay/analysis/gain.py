@@ -1,4 +1,4 @@
-"""Test the gain in each cell, P_k against P_0 paired by query, and give its verdict: better, worse or undecided."""
+"""Test in each cell whether answers with context score higher or lower than zero-shot answers (P_k against P_0)."""
 
 from collections import defaultdict
 from typing import Any
@@ -76,22 +76,21 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of gain.csv from the answers in ``given``."""
     return with_adjusted(
         pl.concat(gains(utility, given.resamples, given.seed, given.clusters) for utility, _ in given.each_retriever())
     )
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test P_k - P_0 in each cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
+    """Test the mean of P_k - P_0 for one retriever: one row (``SCHEMA``) per ordering, k and reference set.
 
-    Both means are over the queries that have P and P_0. ``p_verdict`` comes from the test behind the verdict
-    (mean_tests: the larger of Student's and Hall's p-values, with 1.75 times the skewness), ``low`` and ``high`` from
-    its 95% interval. The verdict is the sign of the mean difference if that interval excludes 0, and otherwise
-    undecided. It is too few queries if there are fewer than 12 queries, or fewer than 8 with a difference. With fewer
-    than 5, there is a ``reason`` instead of a test. With ``clusters`` (see Transmission), the tests come from
-    mean_tests.ClusterMeans, and the statistics that assume independent queries are null: d_z, t, and all p-values but
-    p_verdict.
+    Means of P and P_0 use only queries that have both. ``p_verdict`` is the p-value of the test behind the verdict: the
+    larger of Student's and Hall's p-values, with 1.75 times the skewness (see mean_tests). ``low`` and ``high`` are the
+    ends of that test's 95% interval. The verdict is better or worse if this interval excludes 0, and undecided
+    otherwise. With fewer than 12 queries, or fewer than 8 with a nonzero difference, it is too few queries. With fewer
+    than 5 queries, there is no test, and ``reason`` says why. If queries form ``clusters``, mean_tests.ClusterMeans
+    does the tests, and statistics that assume independent queries are null: d_z, t, and all p-values except p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
@@ -120,7 +119,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (references), family_size, and p_verdict adjusted over all retrievers' cells (p_holm, p_bh)."""
+    """Add each test's family (references), family_size, and p_verdict adjusted over all retrievers (p_holm, p_bh)."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 

@@ -1,4 +1,4 @@
-"""Vary the labels of holes (unjudged passages in contexts) to see how much relay's slope depends on them."""
+"""Vary the labels of holes (unjudged passages in contexts) to see how much the slope for relay depends on them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -44,9 +44,9 @@ _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason
 
 
 class Holes(NamedTuple):
-    """H unjudged passages: the ``query`` (H,) of each, and the ``hole``, ``ranking`` and ``rank`` of each occurrence.
+    """Holes (unjudged passages) and their occurrences in contexts.
 
-    A passage occurs once in each context that shows it.
+    ``query`` has one entry per hole. ``hole``, ``ranking`` and ``rank`` have one entry per occurrence in a context.
     """
 
     query: npt.NDArray[np.intp]
@@ -56,7 +56,7 @@ class Holes(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of holes.csv from the answers and rankings in ``given``."""
     _, kinds, contexts, judged = given.rankings
     return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary, given.clusters)
 
@@ -70,17 +70,18 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Compute the slope over all rankings with the holes relabelled: ``SCHEMA``, four rows per k and adjustment.
+    """Estimate the slope over all rankings with the holes relabelled: four rows (``SCHEMA``) per k and adjustment.
 
-    Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which the
-    share of unjudged passages in the rankings' contexts exceeds HOLES_ABOVE. A hole gets the label ``judged.relevant``
-    or none, and the measure of all rankings for its query is recomputed. P doesn't change, because an unjudged passage
-    is never a reference.
+    ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters`` are as in relay. All rows use ``primary``'s
+    ordering, references and measure. They cover each k at which more than HOLES_ABOVE of the passages in the contexts
+    are unjudged. A hole either gets the label ``judged.relevant`` or stays unlabelled, and the measure is recomputed
+    for all rankings of that query. P doesn't change, because an unjudged passage is never a reference.
 
-    A search looks for the lowest and highest slopes (Dinkelbach 1967, for a ratio of sums). Given the current slope b,
-    a hole changes its label if that lowers (or raises) sum xp - b sum xx. The sign of the derivative with respect to
-    the label decides: the sum of p - 2b x over the contexts that show the hole, weighted by 1 / log2(rank + 1). A
-    query's change is kept only if it helps. These labellings exist, but others may give even lower or higher slopes.
+    The rows are named after the labellings: none relevant, all relevant, and the lowest and the highest slope, which a
+    search approximates (Dinkelbach 1967, for a ratio of sums). Given the current slope b, the search relabels a hole if
+    that lowers (or, for the highest slope, raises) sum xp - b sum xx. It predicts this from the derivative with respect
+    to the label: the sum of p - 2b x over the contexts with the hole, weighted by 1 / log2(rank + 1). A query's new
+    labels are kept only if they help. The true extremes may be further out.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
@@ -140,10 +141,9 @@ def _rows(
 
 
 class LabelledLists:
-    """The rankings in a cell, cut at k, and the measure of each ranking with the holes relabelled.
+    """The rankings in a cell, cut at k, whose measure can be recomputed for any labels of the holes.
 
-    A measure depends on the labels in a list and on those of its query, so lists that agree in both are measured only
-    once.
+    Lists with the same labels and the same judgements of the query have equal measures, so they are measured once.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class LabelledLists:
 
 
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
-    """Replace the measure (R, Q) in ``cell``, and the measure's mean per query."""
+    """Return a copy of ``cell`` with the measure ``x`` (R, Q), and with the mean measure per query recomputed."""
     known = np.isfinite(x)
     counts = known.sum(axis=0)
     mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)

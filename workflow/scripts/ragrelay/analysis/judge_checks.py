@@ -1,4 +1,4 @@
-"""Test how much a judge's scores react to changes that should not matter, and whether they correlate with length."""
+"""Test whether a judge's scores depend on changes that shouldn't matter, or on the length of the text."""
 
 from collections.abc import Mapping
 
@@ -56,11 +56,11 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 
 
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
-    """Compute COLUMNS or PASSAGE_COLUMNS: a row per check, with p-values adjusted over the checks.
+    """Compute judge_checks.csv for a scorer or an annotation source: one row per check, with adjusted p-values.
 
-    ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the values of the table's first three
-    columns. The query is the unit: a change is averaged over a query's answers or passages and tested like a gain
-    (analysis.mean_tests). rho is computed over all answers or passages, with a jackknife interval over queries.
+    ``scores`` has the SCORE_COLUMNS of bias_checks or labels.passage_checks; ``of`` holds the values of the first three
+    columns. The query is the unit of analysis: changes are averaged over a query's answers or passages, and the mean
+    change is tested like a gain (analysis.mean_tests). rho is computed over all answers or passages.
     """
     rows = []
     for check in CHECKS:

@@ -1,4 +1,4 @@
-"""Measure how well a judge's labels agree with people's: Cohen's kappa over pairs, with intervals over queries."""
+"""Measure how well a judge's labels agree with human labels, by Cohen's kappa with intervals over queries."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ METHOD = "jackknife over queries, Student's t"
 
 
 class Kappa(NamedTuple):
-    """Cohen's kappa and its 95% interval, each of shape (...); NaN where undefined."""
+    """Cohen's kappa with its 95% interval; undefined values are NaN."""
 
     value: Array
     low: Array
@@ -23,11 +23,11 @@ class Kappa(NamedTuple):
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
     """Compute Cohen's kappa over all pairs, with an interval over queries.
 
-    ``tables`` (..., queries, g, g) counts pairs by human label, then by the judge's. ``labels`` (g,) are the labels'
-    values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e): o are the observed shares, e the shares expected of
-    independent labels with the same margins, and d is the disagreement: 1 off the diagonal (Cohen 1960) or, if
-    ``weighted``, the squared difference between the labels (Cohen 1968). A query's pairs aren't independent, so the
-    interval uses Student's t with the jackknife error over queries.
+    ``tables`` (..., queries, g, g) counts each query's pairs by human label and judge's label. ``labels`` (g,) are the
+    labels' numeric values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e), where o are the observed shares of
+    pairs and e the shares expected if both labels were independent with the same margins. The disagreement d is 1 off
+    the diagonal (Cohen 1960) or, if ``weighted``, the squared difference between the two labels (Cohen 1968). A query's
+    pairs aren't independent, so the interval uses Student's t with the jackknife error over queries.
     """
     n, grades = tables.shape[-3], np.arange(tables.shape[-1]) if labels is None else labels
     disagreement = ((grades[:, None] - grades) ** 2).astype(float)
@@ -50,7 +50,7 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """Count pairs by query and labels: (queries, grades, grades). The columns (pairs,) hold indexes from 0 on."""
+    """Count each query's pairs by human and judge's label (queries, grades, grades), given indexes (pairs,)."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables

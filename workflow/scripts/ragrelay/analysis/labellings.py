@@ -1,4 +1,4 @@
-"""Name the labellings of unjudged passages, and look up the conclusion on relay for each."""
+"""Define the names of the labellings in holes.csv, and look up the conclusion on relay for each labelling."""
 
 import polars as pl
 
@@ -10,7 +10,7 @@ NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "h
 
 
 def answers_by_labelling(table: pl.DataFrame, k: int) -> dict[str, str]:
-    """Return the conclusion on relay for each labelling, from the rows of ``holes`` at one k."""
+    """Return the conclusion on relay for each labelling at one k, given the rows of holes.csv."""
     return {
         labelling: relay.answer_of(table.filter(k=k, labelling=labelling))
         for labelling in table.filter(k=k)["labelling"].unique(maintain_order=True)

@@ -32,9 +32,9 @@ MISSING = (pl.col("n") - pl.col("stop") - pl.col("length") - pl.col("other")).al
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from the rows of answer files, where a missing answer is null.
+    """Compute one row per cell (columns TABLE) from the rows of answer files, in which a missing answer is null.
 
-    Answers for several seeds are ``alike`` at temperature 0, or if each call starts from the same random state.
+    ``alike`` counts queries whose answers are identical for all seeds, for example because the temperature is 0.
     """
     made, reason = pl.col("answer").is_not_null(), pl.col("finish_reason")
     tokens = pl.col("answer_tokens").filter(made)
@@ -60,7 +60,7 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_answered(answers: pl.DataFrame, place: str) -> None:
-    """Raise InputError if all ``answers`` (answer, finish_reason) are missing; ``place`` names them in the message."""
+    """Raise InputError, naming ``place``, if every answer in ``answers`` (answer, finish_reason) is missing."""
     if answers.is_empty() or answers["answer"].count():
         return
     reasons = answers.group_by("finish_reason").len().sort("len", "finish_reason", descending=[True, False])

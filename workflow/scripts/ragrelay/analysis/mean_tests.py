@@ -1,8 +1,8 @@
-"""Test a mean difference for its verdict with Student's t and Hall's test; the more cautious result counts.
+"""Test mean differences with both Student's t and Hall's test, and base verdicts on the more cautious result.
 
-With skewed differences and few queries, Student's t rejects too often on the side of the short tail. Hall's
-transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. A mean
-differs from 0 only if both tests reject on the same side; this keeps the level on all data tried (docs/methods.md).
+If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
+transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. So both tests
+must reject on the same side, which keeps the level on all data tried (docs/methods.md).
 """
 
 import math
@@ -32,19 +32,19 @@ CANCELLED = 1e-8
 
 
 def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
-    """Compute Student's t and Hall's statistic; both are compared with Student's t on n - 1 degrees of freedom.
+    """Compute Student's t and Hall's statistic for a mean.
 
-    With T = (mean - null) / deviation and the skewness g, Hall's statistic is sqrt(n) times T + g T^2 / 3 + g^2 T^3 /
-    27 + g / (6 n), which increases with T (Hall 1992, Journal of the Royal Statistical Society B 54).
+    Both have n - 1 degrees of freedom. ``t`` is T = (mean - null) / deviation, and ``g`` is the skewness. Hall's
+    statistic is sqrt(n) (T + g T^2 / 3 + g^2 T^3 / 27 + g / (6 n)), which increases with T (Hall 1992, JRSS B 54).
     """
     scale = math.sqrt(n)
     return scale * t, scale * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
 
 
 class Means(NamedTuple):
-    """Means of columns of n values: mean, standard deviation (n - 1) and skewness, all (columns,), and n.
+    """The means, standard deviations (n - 1) and skewnesses of several columns with n values each, all (columns,).
 
-    ``degrees``: degrees of freedom of Student's distribution; n - 1 if None.
+    ``degrees``: degrees of freedom for Student's t; None means n - 1.
     """
 
     mean: Array
@@ -60,27 +60,27 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, columns: Array) -> "Means":
-        """Compute the moments of ``columns`` (n, columns), of which none may be constant."""
+        """Compute the moments of ``columns`` (n, columns), none of which may be constant."""
         centred = columns - columns.mean(axis=0)
         skewness = (centred**3).mean(axis=0) / (centred**2).mean(axis=0) ** 1.5
         return cls(columns.mean(axis=0), columns.std(axis=0, ddof=1), skewness, len(columns))
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Compute the moments of ``columns`` (n, columns) with SKEWNESS times the skewness, to test for a verdict."""
+        """Compute the moments of ``columns`` (n, columns) for a verdict, with SKEWNESS times the skewness."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 
     def p_greater(self, null: float = 0.0) -> Array:
-        """Return one-sided p-values for "the mean is above ``null``"."""
+        """Return one-sided p-values for the alternative hypothesis "the mean is above ``null``"."""
         return np.maximum(*(special.stdtr(self.df, -statistic) for statistic in self._statistics(null)))
 
     def p_less(self, null: float = 0.0) -> Array:
-        """Return one-sided p-values for "the mean is below ``null``"."""
+        """Return one-sided p-values for the alternative hypothesis "the mean is below ``null``"."""
         return np.maximum(*(special.stdtr(self.df, statistic) for statistic in self._statistics(null)))
 
     def p_value(self, null: float = 0.0) -> Array:
-        """Return two-sided p-values, which are below 0.05 if the 95% interval excludes ``null``."""
+        """Return two-sided p-values; they are below 0.05 where the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
     def p_student(self) -> float:
@@ -92,7 +92,7 @@ class Means(NamedTuple):
         return 2.0 * special.stdtr(self.df, -np.abs(self._statistics(null)[1]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the interval's ends: at each end, the outer one of the intervals from Student's t and Hall's test."""
+        """Return the ends of the smallest interval that contains the intervals from both tests."""
         reach = special.stdtrit(self.df, (1.0 + level) / 2) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
@@ -108,12 +108,11 @@ class Means(NamedTuple):
 
 
 class ClusterMeans(NamedTuple):
-    """The mean over clustered queries: each cluster's sum of the column and its number of queries, both (clusters,).
+    """Sums of a column and numbers of queries per cluster, both (clusters,), for tests of the mean over queries.
 
-    To test a mean of ``null``, null × size is subtracted from each sum; under the null hypothesis, the mean over
-    clusters is then 0. The tests are Student's t and Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² /
-    sum of squared sizes is the equivalent number of equal clusters. Student's distribution has n_eff - 1 degrees of
-    freedom, because few large clusters may dominate.
+    To test whether the mean is ``null``, null × size is subtracted from each sum. Under the null hypothesis, the
+    differences have mean 0. The tests are Student's t and Hall's test with SKEWNESS times the skewness. The effective
+    number of clusters is n_eff = (sum of sizes)² / sum of squared sizes. Student's t has n_eff - 1 degrees of freedom.
     """
 
     sums: Array
@@ -121,14 +120,14 @@ class ClusterMeans(NamedTuple):
 
     @classmethod
     def of(cls, column: Array, cluster: npt.NDArray[np.intp]) -> "ClusterMeans":
-        """Sum ``column`` (n,) by ``cluster`` (n,), the index of each query's cluster."""
+        """Sum ``column`` (n,) within clusters; ``cluster`` (n,) is the index of each query's cluster."""
         sizes = np.bincount(cluster)
         sums: Array = np.bincount(cluster, column).astype(np.float64)
         return cls(sums[sizes > 0], sizes[sizes > 0].astype(np.float64))
 
     @property
     def counted(self) -> Array:
-        """The sums (clusters,), with 0 for sums that differ from 0 only by rounding."""
+        """Each cluster's sum (clusters,), set to 0 if it differs from 0 only by rounding."""
         return np.where(np.abs(self.sums) > CONSTANT * self.sizes, self.sums, 0.0)
 
     @property
@@ -138,17 +137,17 @@ class ClusterMeans(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the mean over queries, computed as for a ratio of two sums over clusters."""
+        """The standard error of the mean over queries, which is estimated as a ratio of sums over clusters."""
         count, mean = len(self.sums), self.sums.sum() / self.sizes.sum()
         residuals = self.sums - mean * self.sizes
         return float(np.sqrt(count / (count - 1) * (residuals**2).sum()) / self.sizes.sum())
 
     def p_greater(self, null: float = 0.0) -> Array:
-        """Return the one-sided p-value (1,) for "the mean is above ``null``"."""
+        """Return the one-sided p-value (1,) for the alternative hypothesis "the mean is above ``null``"."""
         return np.array([max(self._below(-statistic) for statistic in self._statistics(null))])
 
     def p_less(self, null: float = 0.0) -> Array:
-        """Return the one-sided p-value (1,) for "the mean is below ``null``"."""
+        """Return the one-sided p-value (1,) for the alternative hypothesis "the mean is below ``null``"."""
         return np.array([max(self._below(statistic) for statistic in self._statistics(null))])
 
     def p_value(self, null: float = 0.0) -> Array:
@@ -160,7 +159,7 @@ class ClusterMeans(NamedTuple):
         return 2.0 * self._below(-abs(self._statistics(0.0)[0]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the ends (1,) of the range of means that the two-sided test doesn't reject; NaN if it is unbounded."""
+        """Return the ends (1,) of the interval of means that the two-sided test doesn't reject; NaN if unbounded."""
         ends = ratio_interval(self.sums, self.sizes, skewness=SKEWNESS, degrees=self.effective - 1, level=level)
         return (np.array([np.nan]),) * 2 if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
 
@@ -172,15 +171,15 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Return the moments of a ``column`` (n,) to test for a verdict, given each query's ``cluster`` (n,), if any.
+    """Compute the moments of ``column`` (n,) for the test behind a verdict, allowing for each query's ``cluster``.
 
-    The moments' p-values and interval ends have shape (1,).
+    P-values and interval ends computed from these moments have shape (1,).
     """
     return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
 
 
 def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
-    """Return why there are too few ``differences`` (n,); None if not. ``cluster`` (n,): each query's, if any."""
+    """Return why ``differences`` (n,) are too few for a verdict, or None if there are enough of them."""
     if cluster is None:
         return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)
@@ -188,17 +187,17 @@ def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str 
 
 
 def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
-    """Return whether there are enough differences, that is, whether ``few`` returns no reason."""
+    """Return whether there are enough ``differences`` (n,) for a verdict."""
     return few(differences, cluster) is None
 
 
 def end(value: float) -> float | None:
-    """Return an interval's end; None if it is unbounded."""
+    """Convert an interval's end to a float, or to None if the interval is unbounded."""
     return float(value) if np.isfinite(value) else None
 
 
 def unbounded(low: float | None, column: Array, cluster: npt.NDArray[np.intp] | None) -> str | None:
-    """Return why the interval for the mean of ``column`` (n,) has no lower end ``low``; None if it has one."""
+    """Return why the interval for the mean of ``column`` (n,) is unbounded, or None if ``low`` is a number."""
     if low is not None or cluster is None:
         return None
     effective = ClusterMeans.of(column, cluster).effective
@@ -214,13 +213,13 @@ def ratio_interval(
     level: float = 0.95,
     inflation: float = 1.0,
 ) -> tuple[float, float] | None:
-    """Compute the interval for the ratio of two means of paired values (n,): Fieller's (1954) with this module's tests.
+    """Compute Fieller's interval (1954) for the ratio of the means of two paired columns, with this module's tests.
 
-    It contains the ratios between -``limit`` and ``limit`` for which the test doesn't reject that ``above`` - ratio ×
-    ``below`` has mean 0. Hall's test uses ``skewness`` times the skewness. A ratio for which this difference is the
-    same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, for example
-    because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's
-    distribution, by default n - 1. ``inflation``: factor on the variance.
+    The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject that ``above`` -
+    ratio × ``below`` has mean 0. Hall's test uses ``skewness`` times the skewness. If this difference is nonzero and
+    the same for all queries, the ratio is rejected. Returns None if the interval is unbounded, for example because the
+    mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's distribution, by
+    default n - 1. ``inflation``: factor on the variance.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))

@@ -1,4 +1,4 @@
-"""Correct p-values for multiple tests, within families that the tables name."""
+"""Correct p-values for multiple testing within families of tests."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,10 +14,10 @@ ALPHA = 0.05
 
 
 def holm(p_values: Array) -> Array:
-    """Adjust p-values (n,) by Holm's step-down method (1979); the result equals that of statsmodels' ``multipletests``.
+    """Adjust p-values (n,) with Holm's step-down method (1979).
 
-    That function runs garbage collection on every call, which takes a tenth of a second in a process as large as an
-    analysis.
+    The results equal those of statsmodels' ``multipletests``, which runs garbage collection on every call. In a process
+    as large as an analysis, that takes a tenth of a second.
     """
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
@@ -26,7 +26,7 @@ def holm(p_values: Array) -> Array:
 
 
 def benjamini_hochberg(p_values: Array) -> Array:
-    """Adjust p-values (n,) by Benjamini and Hochberg's step-up method (1995), using scipy."""
+    """Adjust p-values (n,) with Benjamini and Hochberg's step-up method (1995), using scipy."""
     from scipy.stats import false_discovery_control  # not at the top, because dry runs don't need scipy
 
     adjusted: Array = false_discovery_control(p_values, method="bh")
@@ -39,12 +39,13 @@ METHODS = {"holm": holm, "bh": benjamini_hochberg}
 def with_adjusted(
     tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str], cells: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Add family, family_size, and for each of ``p_values`` (column: prefix) prefix_holm and prefix_bh.
+    """Add each test's family and family_size, and its p-values adjusted by both METHODS.
 
-    A family consists of all tests with equal values in the columns ``family``; its size is the number of tests with a
-    value in the first of the p-value columns. Holm (1979) bounds the probability of any false finding in the family,
-    Benjamini and Hochberg (1995) the expected share of false findings. Adjusted p-values are null without a test. Tests
-    that ``first_alike`` matches in ``cells`` count once and share adjusted p-values.
+    ``p_values`` maps each column of p-values to the prefix of the adjusted columns, prefix_holm and prefix_bh. A family
+    consists of all tests with equal values in the columns ``family``; its size is the number of tests with a value in
+    the first p-value column. Holm's method bounds the probability of any false finding in the family, and Benjamini and
+    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests
+    that ``first_alike`` matches by ``cells`` count once and share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -69,10 +70,10 @@ def with_adjusted(
 
 
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
-    """Return for each row of ``tests`` the index of the first row with equal ``cells`` and k (rows,).
+    """Return, for each test, the index of the first test of the same prompts (rows,).
 
-    Orderings (columns whose names end with ``ordering``) are equal if they give the same prompts for k passages; at k =
-    1, all do. A group's first row is a separate test; the other rows repeat it.
+    Such tests have equal values in ``cells`` and the same k. Orderings (columns whose names end with ``ordering``) are
+    equal if they arrange k passages in the same way; at k = 1, all do.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:
@@ -93,5 +94,5 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
 
 
 def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of ``tests`` whose prompts don't occur in any earlier row (see ``first_alike``)."""
+    """Return ``tests`` without the rows that repeat an earlier row's prompts (see ``first_alike``)."""
     return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

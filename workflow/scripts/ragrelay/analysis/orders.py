@@ -18,14 +18,14 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """A coefficient of two columns (n,), and a function that computes it without each row in turn (n,)."""
+    """A rank coefficient for two columns (n,), with a function that computes it without each row in turn (n,)."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
 
 
 class Families(NamedTuple):
-    """Groups of related systems, such as one retriever's: each system's family number (n,), from 0 on."""
+    """Related systems grouped into families, for example by retriever: each system's family number (n,), from 0."""
 
     of: npt.NDArray[np.intp]
     noun: str
@@ -48,10 +48,10 @@ def kendall_tau(x: Array, y: Array) -> float:
 def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
-    It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, minus 1. C(i) counts the systems ranked
-    above i by ``estimated`` that are also better by ``truth`` than the system at rank i. So disagreement at the top
-    weighs more. If systems have equal ``estimated`` values, the result is the mean over all their orders; two systems
-    with equal ``truth`` count as half in agreement.
+    tau_AP is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 to n, minus 1, so disagreement at the top
+    weighs more. C(i) counts the systems that both ``estimated`` and ``truth`` place above the system that ``estimated``
+    puts at rank i. For ties in ``estimated``, the result is the mean over all orders of the tied systems; a pair tied
+    in ``truth`` counts as half in agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:
@@ -77,12 +77,11 @@ TAU, TAU_AP = Order(kendall_tau, kendall_left_out), Order(tau_ap, _tau_ap_left_o
 def order_agreement(
     x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST, families: Families | None = None
 ) -> dict[str, object]:
-    """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` for a coefficient of systems' means (n,).
+    """Compute a rank coefficient for two columns of systems' means (n,), with a 95% interval.
 
-    The coefficient is transformed by the arcsine, which makes its spread depend less on its value. The interval uses
-    Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are one less than the number
-    of systems. ``noun``: what reasons call the systems. ``families``: groups of similar systems; a group is left out as
-    a whole and counts as one system.
+    The interval is computed for the coefficient's arcsine, because the arcsine's spread depends less on the value. It
+    uses Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are the number of
+    systems minus 1. ``noun`` is the word for a system in a reason. Each of the ``families`` counts as one system.
     """
     value = order.value(x, y)
     if not np.isfinite(value):
@@ -105,10 +104,10 @@ def order_agreement(
 def order_difference(
     people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST, families: Families | None = None
 ) -> dict[str, object]:
-    """Return the ``difference`` between ``one`` and ``other`` in agreement with ``people`` on systems' order (n,).
+    """Compare how well the scores ``one`` and ``other`` agree with ``people`` on the order of systems (n,).
 
-    The interval and the p-value (null hypothesis 0) use Student's t with the jackknife error over systems, or over
-    ``families``.
+    ``difference`` is the agreement of ``one`` minus the agreement of ``other``. The interval and p-value (null
+    hypothesis: 0) use Student's t with the jackknife error over systems, or over ``families`` if given.
     """
     values = [order.value(people, scores) for scores in (one, other)]
     if not np.isfinite(values).all():

@@ -1,4 +1,4 @@
-"""Test paired differences with Student's t, Wilcoxon's signed ranks and sign flips; compute effect size and power."""
+"""Test paired differences (Student's t, Wilcoxon's signed-rank test, sign flips); compute effect sizes and power."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -25,11 +25,11 @@ LARGE_T = 1_000.0
 
 
 def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[dict[str, float]]:
-    """Run every test on columns of differences (n,), none constant, all with the same n of at least 2.
+    """Run all tests on several columns of differences (n,), with the same n of at least 2 and none of them constant.
 
-    Returns a dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
-    Cohen's d_z, the differences' mean / sd. A mean difference of ``detectable_difference`` would be detected by 80% of
-    studies with n pairs and this sd, at 5%.
+    Returns one dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
+    Cohen's d_z, the mean difference divided by its standard deviation. ``detectable_difference`` is the mean difference
+    that 80% of studies with n pairs and this standard deviation would detect at 5%.
     """
     differences = np.column_stack(columns)
     n = len(differences)
@@ -53,11 +53,10 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 
 
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
-    """Return two-sided p-values from scipy's Wilcoxon signed-rank test (1945), one per column of differences, all (n,).
+    """Compute p-values of Wilcoxon's signed-rank test (1945, two-sided) with scipy, one per column of differences (n,).
 
-    Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros,
-    uses all sign flips for up to 13 differences with ties or zeros, and otherwise uses the normal approximation (as
-    scipy's ``auto`` does for a single column).
+    Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros, and
+    uses all sign flips for up to 13 differences with ties or zeros. Otherwise, it uses the normal approximation.
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)
@@ -72,12 +71,11 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
 
 
 def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
-    """Return two-sided p-values from the paired permutation test of the mean, one per column of differences, all (n,).
+    """Compute two-sided p-values of the paired permutation test of the mean, one per column of differences (n,).
 
-    Under the null hypothesis, either sign of a difference is equally likely (Fisher 1935). All 2^n sign flips are used
-    if there are at most ``permutations``, otherwise that many random ones, including the sample (Phipson and Smyth
-    2010). scipy's permutation_test gives the same result but takes one column at a time and is far slower; here, one
-    product of signs and differences serves all columns.
+    Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
+    ``permutations`` sign flips (2^n), all are used; otherwise, random ones and the sample are (Phipson and Smyth 2010).
+    scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))
@@ -95,11 +93,11 @@ def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array
 
 
 def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
-    """Compute 95% intervals for Cohen's d_z = t / sqrt(n) from noncentral t distributions with ``t`` in their tails.
+    """Compute 95% intervals for Cohen's d_z = t / sqrt(n) by inverting the noncentral t distribution with scipy.
 
-    See Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy inverts the noncentral t. This takes
-    longer for larger ``t``, which is huge for nearly equal differences. Beyond LARGE_T, only the spread matters: the
-    noncentrality is t * sqrt(V / (n - 1)), where V has the chi-squared distribution.
+    See Cumming and Finch 2001, Educational and Psychological Measurement 61. The inversion takes longer for larger
+    ``t``, which is huge if all differences are nearly equal. Above LARGE_T, the noncentrality is therefore computed as
+    t * sqrt(V / (n - 1)), where V has the chi-squared distribution.
     """
     tail, values = (1.0 - 0.95) / 2, np.asarray(t, dtype=np.float64)
     large, ends = np.abs(values) > LARGE_T, []
@@ -112,13 +110,13 @@ def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
 
 @cache
 def detectable_effect(n: int) -> float:
-    """Return the smallest d_z that a two-sided paired t-test at 5% detects with n pairs and 80% power (statsmodels)."""
+    """Return the smallest d_z that a two-sided paired t-test at 5% detects with 80% power from n pairs."""
     return float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER, alternative="two-sided"))
 
 
 @cache
 def detectable_correlation(n: int) -> float:
-    """Return the smallest |r| that a two-sided test at 5% on Fisher's z with n queries detects with 80% power."""
+    """Return the smallest |r| that a two-sided test on Fisher's z at 5% detects with 80% power from n queries."""
     reach = stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER)
     return float(np.tanh(reach / np.sqrt(n - 3)))
 

@@ -1,4 +1,4 @@
-"""Describe a panel's judges: the results without each judge, and how well the judges agree."""
+"""Compare a panel's results with and without each judge, and measure how well the judges agree."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,11 +58,11 @@ AGREEMENT_COLUMNS = {**STUDY_PART, **AGREEMENT}
 def compare_judges(
     systems: Mapping[str, pl.DataFrame], slopes: Mapping[str, pl.DataFrame], judges: Sequence[str], primary: Primary
 ) -> pl.DataFrame:
-    """Compare a panel's primary comparison with the same comparison without each of its ``judges``: ``SCHEMA``.
+    """Compute panel.csv: the results of the primary comparison for all ``judges``, and without each judge.
 
-    ``systems`` and ``slopes``: systems.csv and relay.csv of the panel and of its parts (the panel without one judge),
-    by name. Estimates other than adjusted slopes are linear in P, so the panel's is the mean over its judges'
-    estimates, and the left-out judge's estimate follows from the two.
+    ``systems`` and ``slopes`` hold systems.csv and relay.csv of the panel and of each panel without one judge, keyed by
+    scorer. Except for adjusted slopes, estimates are linear in P, so the panel's estimate is the mean of its judges'
+    estimates, and a left-out judge's estimate can be computed from the estimates with and without that judge.
     """
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     over_all = {"retrievers": relay.ALL_RANKINGS, "measure": primary.measure, **cell}
@@ -95,10 +95,10 @@ def _rows(
 def judge_agreement(
     scores: Mapping[str, pl.DataFrame], references: str, clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Compute how well each pair of judges agrees on the answers that both scored: ``AGREEMENT_SCHEMA``.
+    """Compute panel_agreement.csv: how well each pair of judges agrees on the answers that both scored.
 
-    ``scores``: each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. ``references``:
-    the reference set to use. ``clusters``: see Transmission; intervals then leave out clusters instead of queries.
+    ``scores`` holds each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. If queries
+    form ``clusters``, intervals leave out clusters instead of queries.
     """
     answer = ["retriever", "qid", "ordering", "k", "seed"]
     own = (pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)

@@ -1,4 +1,4 @@
-"""Reduce a panel's verdicts to what also holds without any single judge, so that none depends on one judge."""
+"""Reduce a panel's verdicts to what holds without any single judge, so that no verdict depends on one judge."""
 
 import math
 from collections.abc import Mapping
@@ -40,9 +40,9 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 
 
 def shared_verdict(*verdicts: str) -> str:
-    """Return the strongest verdict that all ``verdicts`` support (undecided if some say better and some worse).
+    """Return the strongest verdict that all ``verdicts`` support; undecided if they contradict each other.
 
-    The shared verdict excludes only values that all verdicts exclude; too few queries excludes none.
+    It rules out only values that every verdict rules out; ``too few queries`` rules out none.
     """
     claims = SIGNS if {*verdicts} & {ABOVE, BELOW} else CLAIMS
     known = [claims.get(verdict, claims[UNDECIDED]) for verdict in verdicts]
@@ -51,18 +51,17 @@ def shared_verdict(*verdicts: str) -> str:
 
 
 def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return a panel's ``table`` with verdicts that hold without any single judge.
+    """Reduce the verdicts in a panel's ``table`` to what holds without any single judge.
+
+    If this changes a verdict, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the
+    verdict fails. ``stands`` becomes false if it is false without any one judge, and empty if the verdict is undecided.
 
     Args:
-        table: A result table; without a column ``verdict``, it is returned unchanged.
-        parts: The same table without each judge, keyed by the judge's name. Rows with the same KEYS belong together; a
-            row missing from one of the tables counts as undecided.
+        table: Result table of the panel; without a column ``verdict``, it is returned unchanged.
+        parts: Per judge, the table without that judge. Rows are matched by KEYS; a missing row counts as undecided.
 
     Returns:
-        The table, where each verdict is the strongest that the panel and all parts support. If that is weaker than the
-        panel's own, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the panel's
-        own verdict fails. ``stands`` is false if it is false for the panel or without any one judge, and empty for an
-        undecided verdict. Estimates and intervals don't change.
+        ``table`` with each verdict reduced to the strongest that all tables support; estimates don't change.
     """
     if "verdict" not in table.columns or not parts:
         return table
@@ -100,13 +99,13 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables of a panel that leave out one judge, keyed by that judge; ``paths``: files by scorer name."""
+    """Read one table per left-out judge, keyed by judge; ``paths``: files by scorer, ``table``: its column types."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
-    """Apply ``bounded`` to each panel in ``table``, and drop the rows of panels that leave out a judge."""
+    """Apply ``bounded`` to each panel in ``table``, and drop the rows in which a judge is left out."""
     placed = table.with_row_index("place")
     of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
     tables = [placed.clear()]

@@ -1,4 +1,4 @@
-"""Pool a study's answers: average generators, which share queries, and combine datasets, which are separate samples."""
+"""Pool results over a study's generators, which share queries, and over its datasets, which are independent samples."""
 
 import math
 import warnings
@@ -86,17 +86,18 @@ class Sample(NamedTuple):
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
-    """Compute the rows for each sample and, per scorer, for all datasets: ``SCHEMA``.
+    """Compute pooled.csv: rows for each sample and, per scorer, for all datasets together. ``SCHEMA``.
 
-    A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell). P
-    and P_0 are averaged over the generators per query, for queries that all generators have; generators that answer the
-    same queries aren't independent samples. ``kinds`` is as in relay; ``margins``: each scorer's margin.
+    A sample's rows are the primary pair's row from systems and, for the primary comparison's cell, the rows for all
+    rankings from relay. P and P_0 are first averaged over generators, for queries with values from all generators,
+    because answers to the same queries aren't independent samples. ``kinds`` gives each retriever's kind, ``margins``
+    each scorer's margin.
 
-    Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
-    effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is at least
-    as wide as with the random effects' own standard error (Röver et al. 2015), and each of its ends is at least as far
-    out as that of the datasets' plain mean; otherwise, a dataset that is far larger than the rest would decide alone
-    (docs/methods.md).
+    Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
+    combines them: a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on
+    Student's t. This interval is widened to at least the interval from the random effects' own standard error (Röver et
+    al. 2015), and to contain the interval for the plain mean over datasets. Otherwise, a dataset far larger than the
+    rest would determine the result alone (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -110,7 +111,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average each query's P and P_0 over ``utilities``; null if a generator has no value: PER_QUERY, p, p0."""
+    """Average P and P_0 over generators (columns PER_QUERY, p, p0); null if any generator has no value."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)

@@ -1,4 +1,4 @@
-"""Relate answers' utility to the positions of relevant passages in the prompt."""
+"""Relate the utility of answers to the positions of relevant passages in the prompt."""
 
 from collections.abc import Mapping
 
@@ -33,12 +33,12 @@ def utility_by_position(
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
-    """Compute mean utility over the queries with a relevant passage at each position in the prompt: columns SCHEMA.
+    """Compute the mean utility of queries with a relevant passage at each position of the prompt: columns SCHEMA.
 
-    ``prompts``: the cells' files (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
-    table; ``grades``: name → lowest label that counts as relevant. In the rows with "any number", a query counts at
-    each position where it has a relevant passage. Rows with "exactly one" use only contexts with a single relevant
-    passage, where no other passage could help.
+    ``prompts`` holds the cells' files (qid, docnos in prompt order), ``qrels`` has qid, docno and label, ``utility`` is
+    the utility table, and ``grades`` maps each grade to the lowest label that counts as relevant. Rows with "any
+    number" include a query at each position with a relevant passage. Rows with "exactly one" include only contexts with
+    a single relevant passage, so that no other passage could have helped.
     """
     placed = (
         read_answers(prompts, ["qid", "docnos"])

@@ -1,10 +1,10 @@
 """Combine a few human labels with many model labels: power-tuned prediction-powered inference (PPI++).
 
-Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the estimate from the
-model's labels for the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
-unbiased however good the model is, as long as people labelled a random sample, or one with known probabilities. The
-weight w minimises the estimated variance (their section 6). It is 0 if the interval would be wider than the interval
-from human labels alone (the untuned form, w = 1, can widen it).
+The method is by Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the
+estimate from the model's labels for the same queries, and J the estimate from the model's labels for all other queries.
+The estimate t + w (J - j) is unbiased even if the model is poor, provided that people labelled a random sample with
+equal or known probabilities. The weight w minimises the estimated variance (section 6 of the paper). It is set to 0 if
+the model would widen the interval, as it can in the untuned form (w = 1).
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Bounded = tuple[Array, Array, Array]
 
 
 class Powered(NamedTuple):
-    """An estimate, its 95% interval, the model's weight, and the estimate from human labels alone; of shape (...)."""
+    """An estimate with its 95% interval, the model's weight, and the estimate and interval from human labels alone."""
 
     value: Array
     low: Array
@@ -35,17 +35,17 @@ class Powered(NamedTuple):
 def powered(
     covariance: Array, variance: Array, tuned: Callable[[Array], Bounded], alone: Bounded, usable: Array | bool = True
 ) -> Powered:
-    """Tune the model's weight, and use it where it makes the interval narrower.
+    """Compute the model's weight, and use the model where it makes the interval narrower.
 
     Args:
-        covariance: The covariance of t and j - J, (...).
-        variance: The variance of j - J, (...).
-        tuned: Returns the estimate and its interval, given a weight (...).
-        alone: The estimate from human labels alone.
-        usable: Whether the model may have a nonzero weight, (...).
+        covariance: Covariance of t and j - J, shape (...).
+        variance: Variance of j - J, shape (...).
+        tuned: Function that takes weights (...) and returns the estimate with its interval.
+        alone: Estimate and interval from human labels alone.
+        usable: Whether the model's weight may differ from 0, shape (...).
 
     Returns:
-        The estimate; the model's weight is 0 where its labels don't vary.
+        The estimate and its interval; the weight is 0 where the model isn't used.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.nan_to_num(covariance / variance, posinf=0.0, neginf=0.0)
@@ -56,7 +56,7 @@ def powered(
 
 
 def different(values: Array) -> Array:
-    """Count the ``values`` (..., n) that differ from the most common one; n >= 1."""
+    """Count the ``values`` (..., n) that differ from the most frequent value; n must be at least 1."""
     ordered = np.sort(values, axis=-1)
     most = np.ones(values.shape[:-1], dtype=int)
     length = most.copy()

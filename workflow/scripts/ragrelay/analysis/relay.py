@@ -1,4 +1,4 @@
-"""Estimate relay: where a retriever beats another by more than its usual lead on a query, is the answer better too?"""
+"""Estimate relay: do answers improve more on queries where the ranking improves more?"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 class Cell(NamedTuple):
-    """R rankings and Q queries for one ordering, k, reference set and measure; missing values are NaN."""
+    """Data of R rankings and Q queries for one ordering, k, reference set and measure; missing values are NaN."""
 
     context: Array
     """(R, Q): a number for each distinct list of docnos."""
@@ -93,7 +93,7 @@ class Cell(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over pairs of rankings, per query (Q,)."""
+    """Sums over one or more pairs of rankings, for each query (Q,)."""
 
     differs: Flags
     """(Q,): whether the contexts differ."""
@@ -116,12 +116,12 @@ class Sums(NamedTuple):
 
     @property
     def units(self) -> str:
-        """What the test treats as independent: queries or clusters."""
+        """The units that the test treats as independent: ``queries`` or ``clusters of queries``."""
         return "queries" if self.cluster is None else "clusters of queries"
 
     @property
     def of_units(self) -> Array:
-        """(3, units): the products for the queries that differ, or their sums by cluster."""
+        """Sums of xx, xp and pp (3, units) for each query whose contexts differ, or for each cluster of queries."""
         products = self.products[:, self.differs]
         if self.cluster is None:
             return products
@@ -130,7 +130,7 @@ class Sums(NamedTuple):
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of relay.csv from the answers and rankings in ``given``."""
     rankings = given.rankings
     return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed, given.clusters)
 
@@ -143,36 +143,34 @@ def relay(
     by_seed: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Regress differences in P on differences in each measure, per pair of rankings and over all pairs: ``SCHEMA``.
+    """Regress differences in P on differences in each measure, for each pair of rankings and over all pairs.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
-    k, qid, docnos (a query without a row has an empty context); ``kinds``: each retriever's kind. Rankings are all
-    retrievers except the kinds oracle, graded, position and processed. ``by_seed``, from utility.scores_by_seed, has
-    each seed's scores, whose mean is P.
+    ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and
+    ``contexts`` has retriever, ordering, k, qid and docnos (a query without a row has an empty context). ``kinds``
+    gives each retriever's kind; all kinds count as rankings except oracle, graded, position and processed. ``by_seed``
+    (see utility.scores_by_seed) has the scores for each seed; P is their mean.
 
-    A pair (A, B) needs at least 5 queries with both P and both measures whose lists of docnos differ; other pairs have
-    no row. Over these queries, x = measure of A - measure of B and p = P of A - P of B, each minus its mean. On unseen
-    references, P - P_0 replaces P. In ``adjusted`` rows, x and p are residuals of a regression on an intercept, the
-    query's mean measure over all rankings, and its P_0 on all references at the grade. slope = sum xp / sum xx; r = sum
-    xp / sqrt(sum xx sum pp). The rows ``all rankings`` add up each query's sums over all pairs with a row; if all
-    contexts differ, this equals centring by query and by ranking. Their rows without a k add up the sums for each k,
-    divided by that k's sum of xx, so that the slope is the mean of the slopes. They have no r, because r falls with the
-    measure's spread.
+    A pair of rankings (A, B) has a row if at least 5 queries have P and the measure for both, and different lists of
+    docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), each minus its mean. On unseen
+    references, P - P_0 takes the place of P. In ``adjusted`` rows, x and p are the residuals of a regression on an
+    intercept, the query's mean measure over all rankings, and the query's P_0 (on all references at the grade). Then
+    slope = sum xp / sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, the sums also run over
+    all pairs that have a row. If all contexts differ, this equals centring by query and by ranking. Rows without a k
+    have the mean of the slopes for each k; they have no r, because r falls with the measure's spread.
 
-    n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value tests with mean_tests (1.75 times the skewness) that
-    the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test doesn't reject
-    that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, whose residuals have three fitted coefficients, the
-    variance is multiplied by f = (n - 1) / (n - 3), and Student's distribution has (n - 1) / f degrees of freedom,
-    which is n - 3 for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict
-    follows from the interval. It is ``too few queries``, with a ``reason``, if the interval is unbounded, n_eff is
-    below 6, n is below 12, or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries. r_corrected
-    = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is the variance
-    over seeds of the difference between a seed's two answers, divided by the number of seeds; a query with fewer than
-    two seeds gets the mean of the other queries. It is multiplied by 1 - h, where h is the query's leverage in the
-    regression above. The slope needs no correction, because seeds don't add noise to x.
+    With xx and xp summed per query, n_eff = (sum xx)^2 / sum (xx)^2. p_value tests with mean_tests (1.75 times the
+    skewness) whether xp has mean 0. ``low`` and ``high`` are the ends of the range of slopes b for which the same test
+    doesn't reject that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, three coefficients are fitted, so the
+    variance is multiplied by f = (n - 1) / (n - 3), and Student's t has (n - 1) / f degrees of freedom. Over several
+    pairs, f is the mean of the pairs' factors, weighted by sum xx. The verdict is based on the interval. It is ``too
+    few queries``, with a ``reason``, if the interval is unbounded, n_eff is below 6, n is below 12 or, in ``adjusted``
+    rows, there are fewer degrees of freedom than with 20 queries. r_corrected = r / sqrt(reliability), where
+    reliability = 1 - noise / sum pp (Spearman 1904). To estimate a query's noise, the variance over seeds of the
+    difference in score between A and B is divided by the number of seeds. Queries with fewer than two seeds get the
+    mean variance of the other queries. The noise is multiplied by 1 - h, where h is the query's leverage in the
+    regression. The slope needs no such correction, because seeds don't add noise to x.
 
-    With ``clusters`` (see Transmission), each cluster's sums replace its queries' in n_eff, tests, intervals and
-    limits; n still counts queries.
+    If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
     """
     rows = [
         names | row
@@ -183,7 +181,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """Return the rankings and the qids with answers: a Cell's rows (R) and columns (Q)."""
+    """Return the rankings and the qids that have answers, which are the rows (R) and columns (Q) of a Cell."""
     rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -196,7 +194,7 @@ def cells_of(
     by_seed: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> Iterator[tuple[dict[str, object], dict[int, Cell]]]:
-    """Yield names (references, measure, ordering) with their cells, keyed by k."""
+    """Yield each combination of references, measure and ordering with its cells, keyed by k."""
     rankings, qids = places(utility, kinds)
     utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))
     known = retrieval.filter(pl.col("value").is_not_nan())
@@ -277,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings, by index, and the n queries with both P and both measures whose contexts differ."""
+    """Two rankings, by index, and their n queries that have P and the measure for both but different contexts."""
 
     first: int
     second: int
@@ -292,7 +290,7 @@ class RankingPair(NamedTuple):
 
 
 def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
-    """Yield each pair of rankings with its residuals."""
+    """Yield each pair of rankings in ``cell`` with its residuals."""
     for first, second in itertools.combinations(range(len(cell.x)), 2):
         x, p = cell.x[first] - cell.x[second], cell.p[first] - cell.p[second]
         known = np.isfinite(x) & np.isfinite(p)
@@ -311,7 +309,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Yield each pair of rankings, by index, with its sums; all 0 if contexts differ for fewer than 5 queries."""
+    """Yield each pair of rankings, by index, with its sums; all 0 if fewer than 5 queries have different contexts."""
     for first, second, differs, known, design, residuals in pairs(cell, adjusted):
         sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:
@@ -330,9 +328,9 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
-    """Estimate the part of a residual sum of squares that comes from seeds; NaN if no query has two seeds.
+    """Estimate the part of a residual sum of squares that is due to seeds; NaN if no query has two seeds.
 
-    The residuals come from a regression of the means of ``by_seed`` (S, n) on ``design`` (n, d).
+    The residuals come from a regression of the means of ``by_seed`` (S, n) over seeds on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -347,9 +345,9 @@ def seed_noise(by_seed: Array, design: Array) -> float:
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
-    """Add up ``pairs`` (at least one) per query, leaving out pairs whose contexts differ for fewer than 5 queries.
+    """Sum ``pairs`` (at least one) for each query, without pairs in which fewer than 5 queries have different contexts.
 
-    ``same`` and ``compared`` count all pairs.
+    ``same``, ``compared``, ``known`` and ``apart`` include all pairs.
     """
     pairs = list(pairs)
     used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
@@ -368,9 +366,9 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
 
 
 def same_weight(of_k: Sequence[Sums]) -> Sums:
-    """Add up the sums of all k, each divided by its sum of xx; the slope is then the mean of the slopes for all k.
+    """Combine the sums for several k so that the resulting slope is the mean of the slopes for each k.
 
-    A k at which the measure never differs is left out.
+    The products for each k are divided by their sum of xx; a k at which the measure never differs is left out.
     """
     varied = [sums for sums in of_k if sums.products[0].sum() > 0]
     weighed = [sums.products / sums.products[0].sum() for sums in varied]
@@ -387,7 +385,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, and a verdict from ``least`` queries on."""
+    """Compute the columns of ``TABLE`` from n on, with an interval at ``level``; a verdict needs ``least`` queries."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -462,18 +460,19 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
-    """Return the conclusion on relay for one cell, from its rows for all rankings in ``table`` (see relay).
+    """Return the conclusion on relay for one cell, from its rows for all rankings in ``table``.
 
-    ``it is``: both slopes, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
-    below REVERSED, so that answers shuffled among queries rarely lead to it (docs/methods.md). ``too few queries`` if
-    either row has that verdict, ``needs two rankings`` if there is no row, otherwise ``not known``.
+    The conclusion is ``it is`` if both slopes (as measured and adjusted) are above zero. It is ``it is not`` if both
+    are below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).
+    It is ``too few queries`` if either row has that verdict, ``needs two rankings`` without any row, and ``not known``
+    otherwise.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """Return the conclusion on relay from a cell's two rows (as measured, adjusted)."""
+    """Return the conclusion on relay from a cell's two rows, with the slope as measured and adjusted."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW
@@ -485,17 +484,17 @@ def answer_of(rows: pl.DataFrame) -> str:
 
 
 def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
-    """Return a cell's deciding ``rows`` with their reasons; with P_0, the adjusted slope needs enough queries too."""
+    """Return the rows that determine a cell's conclusion on relay (see ``deciding``), each with its reason."""
     both = all(row["reason"] != WITHOUT_P0 for row in rows)
     own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
     return [(row, (row["reason"] or "").replace(own, needed)) for row in deciding(rows)]
 
 
 def deciding(rows: Sequence[Row]) -> list[Row]:
-    """Return a cell's ``rows`` (as measured, adjusted) that decide the conclusion of ``answer_of``.
+    """Return the rows that determine a cell's conclusion on relay (see ``answer_of``).
 
-    These are the rows with too few queries, if any; otherwise the undecided rows; otherwise, if both slopes are below
-    zero, the rows whose p-value isn't below REVERSED; otherwise all.
+    This is the first group that isn't empty: rows with too few queries; undecided rows; if both slopes are below zero,
+    rows whose p-value isn't below REVERSED; all rows.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

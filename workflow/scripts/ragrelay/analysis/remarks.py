@@ -1,4 +1,4 @@
-"""Explain why a verdict on a mean difference differs from what the counts or Student's t suggest."""
+"""Explain why a verdict is too few queries, or neither better nor worse although Student's t is significant."""
 
 import numpy as np
 
@@ -15,17 +15,16 @@ SMALL = 0.001
 
 
 def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
-    """Explain a ``verdict`` that is neither better nor worse although the counts or Student's t suggest otherwise.
+    """Explain why ``verdict`` is too few queries, or neither better nor worse although Student's t is significant.
 
     Args:
-        differences: The differences (n,), which must be testable unless the verdict is too few queries.
-        verdict: The verdict on their mean, from its interval.
+        differences: Differences (n,); unless the verdict is too few queries, they must be testable.
+        verdict: Verdict on the mean difference.
         level: The interval's level.
         cluster: Each query's cluster number (n,), if queries form clusters.
 
     Returns:
-        The counts, if there are too few queries; the p-value of Student's t, if that alone excludes a mean of 0 at
-        ``level``, and how many queries (or clusters) lie on the other side; otherwise None.
+        The counts of queries if there are too few, Student's p-value and the number of opposite differences, or None.
     """
     if verdict == TOO_FEW:
         return few(differences, cluster)

@@ -1,4 +1,4 @@
-"""Compare cells with paired tests: † against the reference retriever, ‡ descending against ascending."""
+"""Compare cells with paired tests: with the reference retriever (†), and descending with ascending (‡)."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ BY_QUERY = ("low", "high", "detectable_difference", "d_z_low", "d_z_high", "t", 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell in a comparison: its names, whether each query has a row (n,), and each quantity's values (n,)."""
+    """One of the two cells in a comparison: whether each query has a row (n,), and each quantity's values (n,)."""
 
     retriever: str
     ordering: str
@@ -90,7 +90,7 @@ class Side:
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of significance.csv from the answers in ``given``."""
     parts = (
         comparisons(utility, given.reference, given.resamples, given.seed) for utility, _ in given.each_retriever()
     )
@@ -103,14 +103,14 @@ def comparisons(
     permutations: int = paired_tests.PERMUTATIONS,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Test one retriever's cells: columns ``SCHEMA``, a row per comparison and quantity (p, utility).
+    """Compare one retriever's cells: one row (``SCHEMA``) per comparison and quantity (p or utility).
 
-    ``utility`` and ``reference`` are rows of the utility table for one retriever each. Without a reference, and for the
-    reference itself, there are no † rows. † compares each ordering with the reference's descending cell at the same k
-    and references; ‡ compares descending with ascending. Differences are first minus second, paired by qid.
+    ``utility`` and ``reference`` are the retriever's and the reference retriever's rows of the utility table. †
+    compares each ordering with the reference's descending cell at the same k and references, if there is a reference. ‡
+    compares descending with ascending. Differences are first minus second, paired by qid.
 
-    The columns from ``low`` on come from paired_tests.all_tests. ``same_references`` is false if the two sides were
-    scored against different references: an unseen set leaves out the passages in the retriever's own context.
+    The columns from ``low`` on are computed with paired_tests.all_tests. ``same_references`` is false if the two cells
+    were scored against different references, because unseen references depend on the context.
     """
     rows: list[dict[str, Any]] = []
     differences: list[np.ndarray] = []
@@ -134,10 +134,10 @@ def comparisons(
 
 
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
-    """Add family, family_size, significant and p-values adjusted within families to a study's ``tests`` (``SCHEMA``).
+    """Add family, family_size, significant and adjusted p-values to the ``tests`` (``SCHEMA``) of all retrievers.
 
-    A family is mark × quantity × references (see multiplicity). p_holm and p_bh adjust the t-test's p-value.
-    ``significant``, as in Tian et al., means that the t-test's uncorrected p-value is below 0.05; null without a test.
+    A family is a combination of mark, quantity and references. p_holm and p_bh are adjusted from the t-test's p-value.
+    As in Tian et al., ``significant`` means that the t-test's uncorrected p-value is below 0.05 (null without a test).
     """
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")

@@ -1,4 +1,4 @@
-"""Measure how much answers to the same prompt differ between seeds, and count pairs whose F1 is 0 by definition."""
+"""Measure how much scores for the same prompt vary between seeds, and count pairs whose F1 is set to 0."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,9 +25,9 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from each retriever's score file (retriever_table.SCORE_COLUMNS).
+    """Compute one row per cell (columns TABLE) from each retriever's score file (retriever_table.SCORE_COLUMNS).
 
-    Standard deviations have n − 1 in the denominator. analysis/variance.py compares seeds with the spread over queries.
+    Standard deviations have n − 1 in the denominator. analysis/variance.py compares seeds with queries.
     """
     frames = []
     for retriever, path in scores.items():

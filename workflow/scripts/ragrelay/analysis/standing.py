@@ -20,14 +20,14 @@ STANDS = boolean(
 def stands(
     differences: Array, verdict: str, level: float = 0.95, margin: float | None = None, cluster: Indexes | None = None
 ) -> bool | None:
-    """Return whether ``verdict`` on the mean of ``differences`` (n,) survives one more query; None if undecided.
+    """Return whether ``verdict`` on the mean of ``differences`` (n,) would survive one more query; None if undecided.
 
-    ``cluster``: each query's cluster, if queries form clusters (see ``with_one_more``).
+    ``cluster``: each query's cluster number, if queries form clusters (see ``with_one_more``).
 
-    Every verdict of better must stay above 0 with an added difference of -AGAINST, and every verdict of worse below 0
-    with AGAINST, in the same test at the same ``level``; the margin doesn't matter. Not worse must stay above
-    -``margin``, not better below ``margin``, and equivalent between the two, each with a query added on the opposite
-    side. This matters because a sample may lack rare, large differences, such as those from refused answers.
+    If the verdict says better, the interval must stay above 0 after a difference of -AGAINST is added; if it says
+    worse, the interval must stay below 0 after AGAINST is added. The margin doesn't matter for these verdicts. For not
+    worse, the interval must stay above -``margin``; for not better, below ``margin``; for equivalent, between the two.
+    The check matters because a sample may lack rare, large differences, such as differences from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)
@@ -40,10 +40,10 @@ def stands(
 
 
 def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> Means | ClusterMeans:
-    """Return the moments of ``differences`` (n,) after adding one more query, whose difference is ``value``.
+    """Return the moments of ``differences`` (n,) after adding one query whose difference is ``value``.
 
-    If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
-    this is the size of the average query's cluster.
+    If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the sizes of the
+    existing clusters. This is the mean size of the cluster that a query belongs to.
     """
     if cluster is None:
         return cautious(np.append(differences, value))

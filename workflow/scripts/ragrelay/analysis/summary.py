@@ -51,18 +51,18 @@ BY_QUERY = (*INTERVAL, "method")
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of utility.csv from the answers and rankings in ``given``."""
     summaries = [utility_summary(given.utility_of(ZEROSHOT), None)]
     summaries += [utility_summary(utility, measures) for utility, measures in given.each_retriever()]
     return with_unjudged(pl.concat(summaries, how="diagonal"), given.rankings.contexts, given.rankings.judged.qrels)
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
-    """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
+    """Summarise one retriever's utility table: columns TABLE, then one column per retrieval measure.
 
-    mean_p and mean_p0 use the queries that have P and P_0; if the cell has no P_0 at all, as without zero-shot answers,
-    they use those that have P. The other means and the median use the queries with the respective value. The interval
-    is Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
+    mean_p and mean_p0 are means over the queries with both P and P_0. If a cell has no P_0 at all, as without zero-shot
+    answers, mean_p is the mean over the queries with P. Other means and the median use all queries with a value. The
+    interval uses Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot answers.
     """
     cells = (
         utility.sort([*CELL, "qid"])
@@ -94,10 +94,9 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 
 
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """Add share_unjudged to ``summary``, given the cells' ``contexts`` (retriever, ordering, k, qid, docnos).
+    """Add the share of unjudged passages in ``contexts`` (retriever, ordering, k, qid, docnos) to ``summary``.
 
-    ``judged`` has the qid and docno of each judgement, whatever its label. The share is null for cells without
-    contexts.
+    ``judged`` has the qid and docno of each judgement, whatever its label. The share is null without contexts.
     """
     passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
     known = judged.select("qid", "docno", judged=pl.lit(True)).unique()
@@ -111,7 +110,7 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
-    """Compute low, high, method and reason of the 95% interval for each list's mean; ``what`` names the values."""
+    """Compute low, high, method and reason of a 95% interval for each list's mean; ``what`` names the values."""
     few = lists.list.len() < 2
     constant = pl.Series(
         [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],

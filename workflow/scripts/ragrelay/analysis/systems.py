@@ -1,4 +1,4 @@
-"""Compare retrievers' mean P, paired by query; one pair is the study's primary comparison."""
+"""Compare retrievers' mean P, paired by query, with one pair as the study's primary comparison."""
 
 import itertools
 import math
@@ -88,7 +88,7 @@ CAUTION = 1.5
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of systems.csv from the answers in ``given``."""
     reference_retriever, margin, primary = given.compared
     retrievers = list(given.rankings.retrieval)
     return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths, given.clusters)
@@ -103,17 +103,17 @@ def systems(
     lengths: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Compare the mean P of each pair of ``retrievers`` for each ordering, k and reference set (``TABLE``).
+    """Compare the mean P of all pairs of ``retrievers``: one row (``TABLE``) per pair, ordering, k and reference set.
 
-    ``utility``: utility.COLUMNS. Unseen references have no row, because each retriever has its own set. Differences are
-    the later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary``
-    pair, are always subtracted. Together, the intervals of all pairs with the same role in a cell have 95% coverage
-    (Bonferroni; equivalence.words_of). Max-T over sign flips of complete queries would give narrower intervals, but
-    doesn't keep its level if differences are skewed and queries few (docs/methods.md).
+    ``utility`` has utility.COLUMNS. Unseen references are left out, because they differ between retrievers. Each
+    difference is the later of the two ``retrievers`` minus the earlier, but the reference retriever and the reference
+    of the ``primary`` pair are always subtracted. The intervals of all pairs with the same role in a cell have joint
+    95% coverage (Bonferroni, see equivalence.words_of). Max-T over sign flips of complete queries would give narrower
+    intervals, but doesn't keep its level if differences are skewed and queries few (docs/methods.md).
 
-    ``clusters``: see Transmission; detectable_difference and queries_for_margin, which assume independent queries, are
-    then null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary
-    pair's difference at equal length, which doesn't change any verdict: see _equal_length.
+    If queries form ``clusters``, detectable_difference and queries_for_margin are null, because they assume independent
+    queries. ``lengths`` (retriever, qid, and tokens averaged over seeds, for the primary pair's cell) is used to
+    estimate the primary pair's difference at equal answer length. This doesn't affect any verdict.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")
@@ -226,17 +226,16 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
 def detectable_difference(n: int, sd: float) -> float:
     """Return the smallest difference that 80% of studies with ``n`` queries and standard deviation ``sd`` would detect.
 
-    The difference detected by a paired t-test at 5% (statsmodels) is multiplied by 1 + CAUTION / n, because Hall's test
-    must agree. With normal differences, the power is 77% to 80% from 12 queries on (docs/methods.md).
+    This is the difference detected by a paired t-test at 5%, multiplied by 1 + CAUTION / n because Hall's test must be
+    significant too. With normal differences, the power is between 77% and 80% for 12 or more queries (docs/methods.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)
 
 
 def queries_for_margin(margin: float, sd: float) -> int:
-    """Return how many queries a study needs to show equivalence with 80% probability if there is no true difference.
+    """Return how many queries a study needs to show equivalence with 80% probability, assuming no true difference.
 
-    The 95% interval must then lie within ± ``margin`` (normal approximation). ``sd``: the differences' standard
-    deviation.
+    Equivalence means that the 95% interval lies within ± ``margin``. ``sd``: the standard deviation of the differences.
     """
     reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(1.0 - (1.0 - POWER) / 2))
     return max(QUERIES_AT_LEAST, math.ceil((reach * sd / margin) ** 2))

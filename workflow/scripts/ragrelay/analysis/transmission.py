@@ -1,7 +1,6 @@
-"""Hold the data from which the tables for one generator and scorer are computed.
+"""Define the input data of the tables for one generator and scorer, and compute these tables.
 
-Each table is a module in this folder with ``COLUMNS`` and a function ``table`` of a Transmission; report/outputs.py
-lists it.
+Each table has a module in this folder with ``COLUMNS`` and a function ``table`` that takes a Transmission.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from ragrelay.base.vocabulary.primary import Primary
 
 
 class ScoresOfAnswers(NamedTuple):
-    """The answers' scores."""
+    """Files with the scores and utility of answers."""
 
     utility: str | Path
     """The utility file."""
@@ -31,7 +30,7 @@ class ScoresOfAnswers(NamedTuple):
 
 
 class JudgedRankings(NamedTuple):
-    """The data from which the measures were computed."""
+    """The rankings and judgements from which the measures were computed."""
 
     rankings: pl.DataFrame
     """Columns retriever, qid, rank, docno."""
@@ -42,7 +41,7 @@ class JudgedRankings(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """The retrievers' passages and their measures."""
+    """The retrievers' measures, kinds and contexts."""
 
     retrieval: Mapping[str, str | Path]
     """Each retriever's file with measures."""
@@ -55,7 +54,7 @@ class Rankings(NamedTuple):
 
 
 class Comparisons(NamedTuple):
-    """The comparisons in the tables."""
+    """The retrievers to compare, and the margin for equivalence."""
 
     reference_retriever: str | None
     """The retriever in † and equivalence tests; if None or not in the study, there are no such tests."""
@@ -66,10 +65,11 @@ class Comparisons(NamedTuple):
 
 @dataclass(frozen=True)
 class Transmission:
-    """One generator's answers with one scorer's scores; ``resamples`` and ``seed`` are for bootstrap and permutations.
+    """The input data of the tables for one generator and scorer.
 
-    ``clusters`` has each query's cluster number, or is None if queries are independent. Columns that a table can't test
-    by cluster are null, with the reason clusters.NOT_BY_CLUSTER.
+    ``resamples`` and ``seed`` are used for bootstraps and permutations. ``clusters`` maps each qid to a cluster number,
+    or is None if queries are independent. Columns whose tests can't account for clusters are then null, with the reason
+    clusters.NOT_BY_CLUSTER.
     """
 
     answers: ScoresOfAnswers
@@ -80,23 +80,23 @@ class Transmission:
     clusters: Clusters | None = None
 
     def utility_of(self, retriever: str) -> pl.DataFrame:
-        """Return a retriever's rows in the utility file; `zeroshot` counts as a retriever."""
+        """Return one retriever's rows in the utility file; `zeroshot` counts as a retriever."""
         return pl.scan_parquet(self.answers.utility).filter(pl.col("retriever") == retriever).collect()
 
     def each_retriever(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        """Yield each retriever's utility and measures in turn, so that only one retriever's are in memory."""
+        """Yield each retriever's utility and measures, with only one retriever's data in memory at a time."""
         for retriever, path in self.rankings.retrieval.items():
             yield self.utility_of(retriever), pl.read_parquet(path)
 
     @cached_property
     def reference(self) -> pl.DataFrame | None:
-        """The reference retriever's utility, if the study has that retriever."""
+        """The reference retriever's utility, or None if the study doesn't have that retriever."""
         name = self.compared.reference_retriever
         return None if name is None or name not in self.rankings.retrieval else self.utility_of(name)
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """All retrievers' utility, with the columns needed to compare retrievers."""
+        """All retrievers' utility, without zero-shot, in the columns needed to compare retrievers."""
         columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
         rows = pl.scan_parquet(self.answers.utility)
         return rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
@@ -111,14 +111,14 @@ class Transmission:
 
     @cached_property
     def by_seed(self) -> pl.DataFrame:
-        """Each seed's scores (see utility.scores_by_seed)."""
+        """Each answer's score, by seed (see utility.scores_by_seed)."""
         return scores_by_seed(self.answers.scores)
 
 
 def analyse_transmission(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield each table with its name; ``modules``: the module that computes each table, keyed by the table's name.
+    """Yield each table's name and the table; ``modules`` maps the names to the modules that compute the tables.
 
-    A module whose tests assume independent queries lists the columns of these tests in BY_QUERY.
+    A module whose tests assume independent queries lists the affected columns in BY_QUERY.
     """
     for name, path in modules.items():
         module = import_module(path)

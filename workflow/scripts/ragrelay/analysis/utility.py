@@ -43,20 +43,19 @@ def compute_utility(
     counted: Collection[str] = (),
     ranked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield each retriever's utility table (``SCHEMA``): zero-shot first, then in the order of ``scores``.
+    """Yield the utility table (``SCHEMA``) for zero-shot, then for each retriever in the order of ``scores``.
 
-    ``scores`` maps each retriever, including ``zeroshot``, to its scores file (retriever_table.SCORE_COLUMNS). P is the
-    mean of f1 over seeds (eq. 1); P_0 is the same for the zero-shot answers on the same references. P_0 comes from the
-    zero-shot file or, on unseen references, from the retriever's own rows with ordering ``none`` at that k. Utility is
-    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing;
-    relative utility is also null if P_0 isn't above 0. A query that only has P_0 also has a row (with a null p), so
-    that no query is lost.
+    ``scores`` maps each retriever, including ``zeroshot``, to a scores file (retriever_table.SCORE_COLUMNS). P is the
+    mean of f1 over seeds (eq. 1), and P_0 is this mean for the zero-shot answers on the same references. P_0 comes from
+    the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's file. Utility
+    is (P - P_0) / P_0 in mode ``relative`` (eq. 2) and P - P_0 in mode ``absolute``. It is null if P or P_0 is missing;
+    relative utility is also null if P_0 isn't above 0. Queries that only have P_0 also get a row (with a null p).
 
-    For the retrievers in ``counted``, a query without any answer counts as one without retrieved passages. Its answer
-    is the zero-shot answer, so P = P_0 in each cell, and ``without_results`` is true. Answers may be missing for other
-    reasons, so the queries in ``ranked`` (by retriever), which have results, are excepted. ``uses`` maps retrievers to
-    their tables of context use, whose means over seeds are added (otherwise null). Raises InputError for an unknown
-    mode, a missing zero-shot file, and an answer scored twice.
+    For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. Such a query
+    gets the zero-shot answer, so P = P_0 in each cell, and ``without_results`` is true. This excludes the queries in
+    ``ranked`` (by retriever), which do have results; their answers are missing for other reasons. ``uses`` maps
+    retrievers to tables of context use, which is averaged over seeds and added (otherwise null). Raises InputError if
+    the mode is unknown, the zero-shot file is missing, or an answer has two scores.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
@@ -78,7 +77,7 @@ def compute_utility(
 
 
 def mean_scores(path: str | Path) -> pl.DataFrame:
-    """Average a scores file over seeds: KEYS, p, best_in_context, n_references, n_near_copies, n_seeds."""
+    """Average a scores file over seeds: columns KEYS, p, best_in_context, n_references, n_near_copies and n_seeds."""
     columns = [*KEYS, "seed", "f1", "best_in_context", "n_references", "n_near_copies"]
     # Means of lists sorted by seed have the same last digit for any order of the file and any number of threads.
     means = (
@@ -108,9 +107,9 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
 
 
 def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Read each answer's f1; on unseen references, the f1 of the zero-shot answer with the same seed is subtracted.
+    """Read each answer's f1; on unseen references, subtract the f1 of the zero-shot answer with the same seed.
 
-    ``scores`` maps retrievers to their scores files. Columns: retriever, ordering, k, references, qid, seed, answer.
+    ``scores`` maps retrievers to scores files. Columns: retriever, ordering, k, references, qid, seed, answer.
     """
     tables = []
     for retriever, path in scores.items():
@@ -125,7 +124,7 @@ def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
 
 
 def mean_use(table: pl.DataFrame) -> pl.DataFrame:
-    """Average context use over seeds: ordering, k, qid, context_use, text_change; null if no seed has a value."""
+    """Average context_use and text_change over seeds, per ordering, k and qid; null if no seed has a value."""
     return (
         table.sort("ordering", "k", "qid", "seed")
         .group_by("ordering", "k", "qid", maintain_order=True)
@@ -135,7 +134,7 @@ def mean_use(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
-    """Write ``tables`` to one Parquet file (zstd) atomically, with one table in memory at a time."""
+    """Write ``tables`` to one Parquet file (zstd), atomically and with one table in memory at a time."""
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for table in tables:

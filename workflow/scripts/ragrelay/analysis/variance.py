@@ -1,4 +1,4 @@
-"""Split P's variance into queries and seeds: how much comes from the LLM's sampling, and how reliable is utility?"""
+"""Split the variance of P into differences between queries and between seeds, and estimate how reliable utility is."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,17 +56,16 @@ COLUMNS = {
 
 
 def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Estimate the variance components of P (one score per query and seed): a row (``SCHEMA``) per cell.
+    """Estimate how much of P's variance comes from queries and how much from seeds: one row (``SCHEMA``) per cell.
 
-    ``scores`` maps each retriever, including ``zeroshot``, to its scores file. The model is P_qs = mean + query_q +
-    noise_qs: a query's seeds are repeated draws from the LLM, and equal seeds of different queries are unrelated. If
-    all queries have the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
-    (mean square between - within) / seeds, or 0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). If the
-    numbers differ, both are estimated by restricted maximum likelihood, which weights each query by the precision of
-    its mean. reliability is the share of variance_queries in the variance of the queries' means over seeds (ICC(1, s):
-    Shrout and Fleiss 1979), with the harmonic mean n_seeds for s, because the noise of a mean is variance_seeds / s.
-    Its 95% interval is exact for normal data, even with unequal numbers of seeds (Wald 1947). Queries with one score
-    (n_single) count too, though they carry no information on the noise.
+    ``scores`` maps each retriever, including ``zeroshot``, to a scores file. The model is P_qs = mean + query_q +
+    noise_qs, where a query's seeds are independent draws from the LLM. If all queries have equally many seeds,
+    variance_seeds is the mean square within queries, and variance_queries is (mean square between - within) / seeds, or
+    0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). Otherwise, both variances are estimated by
+    restricted maximum likelihood. The reliability is ICC(1, s) = variance_queries / (variance_queries + variance_seeds
+    / s) (Shrout and Fleiss 1979), where s is n_seeds, the harmonic mean of the queries' numbers of seeds. The 95%
+    interval for the reliability is exact for normal data, even if the numbers of seeds differ (Wald 1947). Queries with
+    one score (n_single) are included, although they carry no information about the noise.
     """
     return pl.concat([_components(retriever, path) for retriever, path in scores.items()])
 
@@ -182,14 +181,14 @@ def _ratio(share: float) -> float:
 
 
 def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataFrame:
-    """Estimate reliability_utility for each cell except zero-shot's, by retriever, ordering, k and references.
+    """Estimate reliability_utility per retriever, ordering, k and reference set, except for zero-shot answers.
 
-    ``scores`` maps each retriever, including ``zeroshot``, to its scores file; ``mode`` is as in
-    utility.compute_utility. The reliability is 1 - mean noise / variance of U over queries, or 0 if that is negative.
-    The noise of P_k and of P_0 is the variance over seeds, divided by the number of seeds. The delta method gives the
-    noise of U: relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed gets the
-    variance over seeds of the cell's other queries, pooled. The result is null if no query in the cell, or no query
-    with P_0, has two seeds.
+    ``scores`` maps each retriever, including ``zeroshot``, to a scores file; ``mode`` is relative or absolute, as in
+    utility.compute_utility. The reliability is 1 - mean noise / variance of U over queries, or 0 if this is negative.
+    The noise in P_k and in P_0 is the variance over seeds, divided by the number of seeds. The delta method gives the
+    noise in U; for relative U = P_k / P_0 - 1, it is var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed
+    gets the pooled variance over seeds of the cell's other queries. The result is null unless there is a query with two
+    seeds in the cell, and a query with two seeds for P_0.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [

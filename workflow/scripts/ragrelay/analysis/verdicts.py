@@ -1,6 +1,6 @@
-"""Derive verdicts on mean differences and correlations from their intervals.
+"""Derive verdicts on mean differences and correlations from intervals.
 
-docs/error-rates.md has the simulated error rates.
+The simulated error rates are in docs/error-rates.md.
 """
 
 import math
@@ -35,10 +35,10 @@ EFFECTIVE_AT_LEAST = 6.0
 
 
 def few(differences: Array, effective: float = math.inf, units: tuple[str, str] = ("query", "queries")) -> str | None:
-    """Return why ``differences`` (n,) are too few for a verdict, with the counts; None if there are enough.
+    """Return why ``differences`` (n,) are too few for a verdict, with the counts, or None if there are enough.
 
-    If queries form clusters, the differences are the clusters' sums, ``effective`` is the clusters' effective number,
-    and ``units`` are the words for one and for several clusters.
+    If queries form clusters, ``differences`` holds the clusters' sums, ``effective`` is the effective number of
+    clusters, and ``units`` holds the singular and plural of the word for a cluster.
     """
     n, different = len(differences), int(np.count_nonzero(differences))
     if n < WORDS_AT_LEAST:
@@ -50,11 +50,10 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 
 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
-    """Return why pairs of ``x`` and ``y`` (n,), called ``names``, are too few for a verdict on their correlation.
+    """Return why the correlation of ``x`` and ``y`` (n,) can't have a verdict, or None if there are enough values.
 
-    A column with too many equal values acts like a small sample, where false correlations are too frequent
-    (docs/methods.md). With ``clusters`` of queries (``effective``: their effective number), clusters are counted
-    instead.
+    A column with too many equal values yields false correlations too often, as a small sample does (docs/methods.md).
+    If queries form ``clusters``, the number of clusters and the ``effective`` number of clusters are checked instead.
     """
     n = len(x)
     if clusters is not None:
@@ -67,16 +66,17 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,) from its interval (see ``of_interval`` and ``few``)."""
+    """Return the verdict on the mean of ``differences`` (n,) from its interval, or too few queries."""
     return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is none.
+    """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is no interval.
 
-    better, worse: zero is outside the interval. By more than the margin: the margin on that side lies between zero and
-    the interval; by less: it lies beyond the interval. equivalent: zero is inside, both margins are outside. not worse,
-    not better: zero is inside, one margin is outside. Without a ``margin``: only better, worse and undecided.
+    If the interval excludes zero, the verdict is better or worse; it adds "by more than the margin" if the interval
+    lies beyond the margin, and "by less than the margin" if the interval lies between zero and the margin. If the
+    interval contains zero, the verdict is equivalent if both margins are outside, not worse if only -``margin`` is, and
+    not better if only ``margin`` is. Without a ``margin``, it can only be better, worse or undecided.
     """
     if low is None or high is None:
         return UNDECIDED
@@ -91,7 +91,7 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
 
 def of_correlation(low: float | None, high: float | None, p_value: float) -> str:
-    """Return above or below zero if the test rejects a correlation of 0 and the 95% interval excludes 0."""
+    """Return above or below zero if both the test and the 95% interval exclude a correlation of 0, else undecided."""
     if p_value >= ALPHA or low is None or high is None:
         return UNDECIDED
     return ABOVE if low > 0 else BELOW if high < 0 else UNDECIDED

@@ -1,4 +1,4 @@
-"""Correlate measure and P within queries: does a better context for the same query come with a better answer?"""
+"""Correlate measures with P within queries: does a better context for the same query come with a better answer?"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -56,30 +56,30 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute this module's table (columns ``COLUMNS``) from ``given``."""
+    """Compute the rows of within.csv from the answers and rankings in ``given``."""
     return within_queries(given.cells, given.measured, given.rankings.kinds, given.clusters)
 
 
 def within_queries(
     utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str], clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Compute the repeated-measures correlation between each measure and P over a query's contexts: ``SCHEMA``.
+    """Compute the repeated-measures correlation between each measure and P: one row (``SCHEMA``) per group and cell.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: each retriever's kind.
-    Both columns are centred per query, within one ordering and k, and r is Pearson's r of the residuals (Bakdash and
-    Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool all orderings and k, centred per
-    query, ordering and k; orderings that give the same prompts at a k count once. On unseen references, P - P_0
-    replaces P, because each context has its own reference set.
+    ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and ``kinds``
+    gives each retriever's kind. For each ordering and k, the measure and P are centred per query, and r is Pearson's r
+    of the residuals (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool
+    all orderings and k after this centring; orderings that give the same prompts at a k count once. On unseen
+    references, P - P_0 takes the place of P, because each context has a different reference set.
 
-    ``retrievers`` is ``all`` (except the kinds graded and position, whose relevance is set by design), ``without
-    oracles``, or ``doses`` (the kind graded). The latter two need at least two retrievers, and have no rows if they
+    ``retrievers`` is ``all`` (all kinds except graded and position, whose relevance is set by design), ``without
+    oracles`` or ``doses`` (the kind graded). The last two groups have no rows if they have fewer than two retrievers or
     equal ``all``. For ``low``, ``high`` (95%), p_value (null hypothesis: r = 0) and the verdict, the unit is the query
-    with all its answers. Two tests from mean_tests must agree: one on r as a ratio of two means over queries, with
-    Fieller's interval, and one on Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the
-    larger of the two, and the interval contains both. Rows without r or an interval have a ``reason``. Queries whose
-    contexts agree in the measure and in P, for example because all retrievers have the same passage first, don't
-    contribute to r and aren't counted; verdicts.few says when there are too few for an interval. With ``clusters`` (see
-    Transmission), the unit is the cluster.
+    with all its answers. Two tests from mean_tests must agree. The first tests r as a ratio of two means over queries,
+    with Fieller's interval; the second tests Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value
+    is the larger p-value, and the interval contains both intervals. If there is no r or no interval, ``reason`` says
+    why. A query whose contexts all have the same measure and P, for example because all retrievers rank the same
+    passage first, doesn't contribute to r and isn't counted. verdicts.few determines whether enough queries are left.
+    If queries form ``clusters``, the unit is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -98,7 +98,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each group's retrievers; groups with fewer than two, or equal to ``all``, are left out."""
+    """Return each group's retrievers, except for groups with fewer than two retrievers or equal to ``all``."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -155,10 +155,10 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
 
 
 def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, object]:
-    """Compute r with its interval and test from the sums per query (5, queries) of ``_sums``.
+    """Compute r, its interval and its test from ``sums`` (5, queries), as returned by ``_sums``.
 
-    If a sum of squares is only a rounding error, the column counts as constant within each query. ``cluster``
-    (queries,): each query's cluster number; sums are then added up by cluster.
+    If a sum of squares is only a rounding error, the column is considered constant within queries. ``cluster``
+    (queries,) holds each query's cluster number, by which the sums are added up.
     """
     differs, compared = sums[0] > 0, sums[4] > 0
     points, xx, yy, xy = sums[:4, differs]

@@ -1,4 +1,4 @@
-"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run and texts, with your functions to generate and score answers."""
+"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run, with your own functions to generate and score answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ LABELS: dict[str, type[pl.DataType]] = {"qid": pl.String, "docno": pl.String, "r
 
 
 class Evaluation(NamedTuple):
-    """Passages' labels, and the measures computed from them."""
+    """The passages' labels, and the measures computed from these labels."""
 
     labels: pl.DataFrame
     """Columns qid, docno, rank, label."""
@@ -36,22 +36,21 @@ def label_passages(
 ) -> pl.DataFrame:
     """Label each passage with the score of the answer generated from it alone (Salemi and Zamani, SIGIR 2024, eq. 1).
 
-    ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine can batch them.
+    ``generate`` and ``score`` are each called once, with all distinct pairs, so that an engine can batch the pairs.
 
     Args:
-        run: Columns qid, docno, rank (from 1).
+        run: The run to label, with columns qid, docno and rank (from 1).
         queries: Query texts, keyed by qid.
         texts: Passage texts, keyed by docno.
-        generate: Answers (query text, passage text) pairs.
-        score: Scores (qid, answer) pairs, from 0 to 1.
-        depth: The last rank to label; None labels all.
+        generate: Function that returns an answer for each (query text, passage text) pair.
+        score: Function that returns a score from 0 to 1 for each (qid, answer) pair.
+        depth: Last rank to label; None means all ranks.
 
     Returns:
-        Columns qid, docno, rank, label (from 0 to 1).
+        A table with columns qid, docno, rank and label (from 0 to 1).
 
     Raises:
-        InputError: A query or passage has no text, a ranking has a passage twice, a function returns too few or too
-            many results, or a score is outside 0 to 1.
+        InputError: A text is missing, a docno is repeated, or a function returns too few results or a wrong score.
     """
     ranking = run.select("qid", "docno", pl.col("rank").cast(pl.Int64)).sort("qid", "rank")
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
@@ -83,23 +82,23 @@ def evaluate(
     ks: Sequence[int] = (5, 10),
     depth: int | None = None,
 ) -> Evaluation:
-    """Label passages (see label_passages) and compute measures from the labels (see measure_labels).
+    """Label a run's passages with eRAG, and compute measures from the labels.
 
     Args:
-        run: Columns qid, docno, rank (from 1).
+        run: The run to label, with columns qid, docno and rank (from 1).
         queries: Query texts, keyed by qid.
         texts: Passage texts, keyed by docno.
-        generate: Answers (query text, passage text) pairs.
-        score: Scores (qid, answer) pairs, from 0 to 1.
-        measures: Names of the measures to compute from the labels.
-        ks: The cutoffs of the measures.
-        depth: The last rank to label; None labels all.
+        generate: Function that returns an answer for each (query text, passage text) pair.
+        score: Function that returns a score from 0 to 1 for each (qid, answer) pair.
+        measures: Names of the measures to compute.
+        ks: Cutoffs of the measures.
+        depth: Last rank to label; None means all ranks.
 
     Returns:
-        The labels, each query's values, and their means.
+        The labels, each query's values, and the means over queries.
 
     Raises:
-        InputError: In the same cases as label_passages.
+        InputError: The run, a text or a function's results are invalid, as in label_passages.
     """
     labels = label_passages(run, queries, texts, generate, score, depth)
     values = measure_labels(labels, labels, measures, ks)

@@ -1,4 +1,4 @@
-"""Read the generated answers that a question to a model is about."""
+"""Read the generated answers from which a question's requests are built."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """The answers that a question is about. Jobs use FileAnswers; the plan fills in placeholders for missing ones."""
+    """Answers from which a question's requests are built, read from files; in the plan, some are placeholders."""
 
     keys: pl.DataFrame
     contexts: dict[tuple[str, int], dict[str, list[str]]]
     baseline_cells: set[Cell]
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Add the answers' texts to ``keys``, which has one row per answer."""
+        """Add each answer's text to ``keys``, which has one row per answer."""
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield answers whose texts are known, with True, and answers with placeholders, with False."""
+        """Yield the answers with known texts, paired with True, and those with placeholders, paired with False."""
 
 
 class FileAnswers:
-    """The answers in the files of a question's job.
+    """The answers in a job's input files.
 
-    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` gives each prompt's docnos by (ordering, k)
-    and qid. ``baseline_cells`` are the zero-shot cells that a retriever's job reads as its baseline.
+    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` maps (ordering, k) and qid to the docnos in
+    the prompt. ``baseline_cells`` are the zero-shot cells that serve as a retriever's baseline.
 
     Args:
-        job: The job, with the inputs `answers`, `prompts` and optionally `zeroshot`.
-        qids: The queries whose answers to read.
-        retriever: The retriever whose answers to read, if the files belong to several retrievers.
+        job: The job; its inputs include `answers`, `prompts` and optionally `zeroshot`.
+        qids: Ids of the queries whose answers are read.
+        retriever: Name of the retriever whose answers are read, if the files belong to several retrievers.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -51,38 +51,38 @@ class FileAnswers:
         """Add the answers' texts.
 
         Args:
-            keys: The attribute ``keys``, or some of its rows.
+            keys: All or some rows of the attribute ``keys``.
 
         Returns:
-            The same rows, with columns answer and cited_sentences added.
+            ``keys`` with the added columns answer and cited_sentences.
         """
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Split answers by whether their texts are known.
+        """Split answers by whether the texts are known.
 
         Args:
             answers: Rows returned by ``texts``.
-            sure: Unused here; only placeholders in the plan need it.
+            sure: Not used here; matters only for the plan's placeholders.
 
         Yields:
-            A single pair: ``answers`` and True, because files contain all texts.
+            A single pair: A single pair: ``answers`` and True, because files contain all texts.
         """
         yield answers, True
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read the answers of one of the two systems in a pair (see bases.AboutPairs).
+    """Read one system's answers for a question about pairs of answers.
 
     Args:
         job: The job.
-        qids: The queries whose answers to read.
-        retriever: The retriever's name, or `zeroshot`.
+        qids: Ids of the queries whose answers are read.
+        retriever: Name of the retriever, or `zeroshot`.
 
     Returns:
-        Columns qid, ordering, k, seed, answer and certain (false if the answer is one of the plan's placeholders).
+        A table with qid, ordering, k, seed, answer and certain (false for the plan's placeholders).
     """
     answers = job.answers(qids, retriever)
     parts = answers.split(answers.texts(answers.keys), True)

@@ -1,4 +1,4 @@
-"""Define base classes of questions to the grid's generators that have one part per dataset, generator and retriever."""
+"""Define base classes for questions to the grid's generators, with one part per dataset, generator and retriever."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -43,10 +43,10 @@ class AboutAnswers(AboutRetrievers):
 
 
 class AboutPairs(AboutRetrievers):
-    """A question about pairs of answers to the same query, one from a retriever's context and one from its opponent's.
+    """A question about pairs of answers to the same query: a retriever's answer and an opponent's answer.
 
-    ``answers.pair_answers`` reads the answers on one side. By default, the opponent is the reference retriever of the
-    primary comparison.
+    ``answers.pair_answers`` reads the answers of either system. By default, the opponent is the reference retriever of
+    the primary comparison.
     """
 
     key = "{dataset}/{generator}/{retriever}/{against}"

@@ -1,4 +1,4 @@
-"""Write the files that a question derives from a model's replies."""
+"""Write the files derived from a model's replies to a question."""
 
 from collections.abc import Mapping
 from typing import Any

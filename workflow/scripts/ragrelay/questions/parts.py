@@ -1,4 +1,4 @@
-"""Ask a question about all parts of a job with one engine, and read the stored replies for the parts of a table."""
+"""Send a question's requests for all parts of a job to one engine, and read the stored replies for a table."""
 
 import json
 import logging
@@ -24,11 +24,11 @@ Part = Mapping[str, Any]
 
 
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
-    """Ask ``question`` about each part. Return the receipt: total COUNTS, seconds, and each part's receipt.
+    """Send the requests for each part, and return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    A part whose requests are impossible doesn't affect other parts. The receipt's entry for such a part has
-    ``refused``, the error for the job that reads the replies. A key that two parts share counts in both; the second
-    part finds it cached. Raises RequestError if the requests of all parts are impossible.
+    If a part's requests are impossible, other parts are still processed. The part's entry in the receipt then has
+    ``refused``, the error for the job that reads the replies. A request shared by two parts counts in both; for the
+    second part, it is cached. Raises RequestError if the requests of all parts are impossible.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -51,11 +51,11 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 def read_parts(
     question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
 ) -> Mapping[str, Any]:
-    """Return the result of the question's function ``read`` for ``parts``. The last part is the table itself.
+    """Return the files' contents from the question's function ``read``; the last of ``parts`` is the table itself.
 
-    The question's function ``ask`` recreates the rows, which are written to ``asked_file`` if it is given. Raises
-    InputError if a reply isn't stored, with the reason in the asking job's receipt (the input ``receipt``) if there is
-    one.
+    The question's function ``ask`` recreates the rows, which are written to ``asked_file`` unless it is None. Raises
+    InputError if a reply isn't stored, or RequestError if the asking job's receipt (input ``receipt``) says that the
+    part's requests were impossible.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

@@ -1,21 +1,21 @@
-"""Define the base class for questions that a study asks a model.
+"""Define the base class of the questions that a study asks models.
 
-A question is a module in ``ragrelay.questions.kinds``, or your own module, which the key ``questions`` names. Its class
-declares the jobs, and the files that they read and write, for the rules, the plan, the budget and the file registry.
-Each question becomes two rules: one sends requests to the model, using an engine; the other reads the stored replies. A
-question has one part per table, for example one per retriever. A job that asks uses one engine for many parts: all
-parts that ask the same generator, unless their wildcards in ``ask_key`` differ. Three functions in the module run in
-jobs:
+A question is a module in ``ragrelay.questions.kinds``, or your own module, listed under the key ``questions``. The
+class in the module declares the question's jobs and their input and output files, for use by the rules, the plan, the
+budget and the file registry. Each question has two rules: one sends requests to the model, using an engine; the other
+reads the stored replies. A question has one part per table, for example one per retriever. An asking job uses one
+engine for many parts: all parts for the same generator, unless ``ask_key`` separates them. Three functions in the
+module run in jobs:
 
-- ``ask(job, asker)`` asks about all of a part's rows. It returns the rows (with the columns of ``asked``, or None) and
-  the receipt. The job that reads calls it again to get the same rows and receipt, with an asker that only reads the
-  stores.
-- ``plan(job, asker)`` counts a part's requests for the plan. If the rows don't depend on replies, it is ``ask`` itself,
-  with an asker that counts.
+- ``ask(job, asker)`` sends the requests for a part. It returns the rows (with the columns of ``asked``, or None) and
+  the receipt. The reading job calls ``ask`` again to recreate the rows and the receipt, with an asker that only reads
+  the stores.
+- ``plan(job, asker)`` counts a part's requests for the plan. If the rows don't depend on replies, ``plan`` is ``ask``,
+  called with an asker that only counts.
 - ``read(job, receipt, cache_dir)`` reads the stores and returns the contents of the files in ``made``, by name.
 
-Jobs are rerun if these functions or the code that they use change or, for your own module, if anything in it changes.
-Modules import heavy libraries inside functions, because Snakemake imports every question when it starts.
+Jobs are rerun if these functions or code used by them change; for your own module, any change reruns the jobs. Modules
+import heavy libraries inside functions, because Snakemake imports all questions when it starts.
 """
 
 import importlib
@@ -45,11 +45,11 @@ Inputs = dict[str, str | Sequence[str]]
 
 
 class QuestionJob:
-    """The input files, settings and wildcards of a question's part.
+    """Input files, settings and wildcards of one part of a question.
 
     Args:
-        files: The input files by name.
-        settings: The values that the question's class passes to the job, by name.
+        files: Input files, keyed by input name.
+        settings: Values that the question's class passes to the job, keyed by name.
         wildcards: The part's wildcard values.
     """
 
@@ -60,19 +60,19 @@ class QuestionJob:
         self.settings, self.wildcards = settings, wildcards
 
     def paths(self, name: str) -> list[Path]:
-        """Look up an input's files.
+        """Return the paths of an input's files.
 
         Args:
             name: The input's name.
 
         Returns:
-            The paths; empty if the job has no such input.
+            The paths; an empty list if the job has no such input.
         """
         paths = self.inputs.get(name, [])
         return [Path(path) for path in ([paths] if isinstance(paths, str) else paths)]
 
     def path(self, name: str) -> Path:
-        """Look up an input that is a single file.
+        """Return the path of an input that is a single file.
 
         Args:
             name: The input's name.
@@ -84,10 +84,10 @@ class QuestionJob:
         return path
 
     def keyed(self, name: str) -> KeyedFiles:
-        """Look up an input's files by their wildcard values.
+        """Return an input's files, keyed by wildcard values.
 
         Args:
-            name: The input's name. The setting ``patterns`` must have a pattern for it.
+            name: The input's name. The setting ``patterns`` must contain a pattern for this input.
 
         Returns:
             The files.
@@ -98,8 +98,8 @@ class QuestionJob:
         """Read the answers in the inputs `answers`, `prompts` and `zeroshot`.
 
         Args:
-            qids: The queries whose answers to read.
-            retriever: The retriever whose answers to read, if the files belong to several.
+            qids: Ids of the queries whose answers are read.
+            retriever: Name of the retriever whose answers are read, if the files belong to several retrievers.
 
         Returns:
             The answers (answers.FileAnswers).
@@ -112,7 +112,7 @@ class QuestionJob:
         """Read the answers to every query in the input `queries`.
 
         Returns:
-            The answers, as ``answers`` returns them.
+            The answers (answers.FileAnswers).
         """
         import polars as pl
 
@@ -157,7 +157,7 @@ class Question(ABC):
             study: The study.
 
         Returns:
-            One key (a mapping from wildcards to values) per part.
+            One key per part, which maps wildcards to values.
         """
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
@@ -167,13 +167,13 @@ class Question(ABC):
             study: The study.
 
         Returns:
-            One key per job; defaults to the parts' keys.
+            One key per reading job; by default, the parts' keys.
         """
         return self.jobs(study)
 
     @abstractmethod
     def asker(self, study: "StudyOfRules", key: Key) -> str:
-        """Return the generator that is asked about a part.
+        """Return the generator to which a part's requests are sent.
 
         Args:
             study: The study.
@@ -185,102 +185,102 @@ class Question(ABC):
 
     @abstractmethod
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files that a part's requests are built from.
+        """List the files from which a part's requests are built.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            A file or a list of files by input name.
+            For each input name, a file or a list of files.
         """
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files from which the plan counts a part's requests. None of them may come from an engine.
+        """List the files from which the plan counts a part's requests; no engine may produce any of them.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            A file or a list of files by input name; defaults to ``inputs``.
+            For each input name, a file or a list of files; defaults to ``inputs``.
         """
         return self.inputs(study, key)
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """List the path patterns of inputs whose files the job looks up by wildcard values.
+        """Return the path patterns of the inputs that the job reads with ``keyed``.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            Path patterns by input name; empty by default.
+            Path patterns, keyed by input name; empty by default.
         """
         return {}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """List the plain values that a part's requests depend on.
+        """Return the settings that a part's requests depend on.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            Values by name; empty by default.
+            Values, keyed by name; empty by default.
         """
         return {}
 
     def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """List the plain values from which the plan counts a part's requests.
+        """Return the settings from which the plan counts a part's requests.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            Values by name; defaults to ``settings``.
+            Values, keyed by name; defaults to ``settings``.
         """
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """List the modules of kinds that the settings name. If one of them changes, the question's jobs are rerun.
+        """List the modules of kinds named in the settings; if one of these changes, the question's jobs are rerun.
 
         Args:
             study: The study.
             key: The part's key.
 
         Returns:
-            Module names; none by default.
+            Module names; empty by default.
         """
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files that a reading job needs in addition to its parts' inputs and the rows from ``ask``.
+        """List the files that a reading job needs besides its parts' inputs and the rows from ``ask``.
 
         Args:
             study: The study.
             key: The reading job's key.
 
         Returns:
-            A file or a list of files by input name; empty by default.
+            For each input name, a file or a list of files; empty by default.
         """
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """List the plain values that a reading job needs.
+        """Return the settings that a reading job needs.
 
         Args:
             study: The study.
             key: The reading job's key.
 
         Returns:
-            Values by name; empty by default.
+            Values, keyed by name; empty by default.
         """
         return {}
 
     def job_path(self) -> str:
-        """Return the asking job's wildcards in the form of a path, for its log.
+        """Return the asking job's wildcards as a path, for the log file.
 
         Returns:
             The path, with wildcards in braces.
@@ -288,7 +288,7 @@ class Question(ABC):
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
     def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """Return the key of the job that asks about a part.
+        """Return the key of the asking job that handles a part.
 
         Args:
             study: The study.
@@ -300,7 +300,7 @@ class Question(ABC):
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
-        """Return the file in which an asking job records its requests.
+        """Return the receipt file, in which an asking job records its requests.
 
         Returns:
             The receipt's path pattern.
@@ -317,13 +317,13 @@ def questions() -> tuple[Question, ...]:
 
 
 def question_named(name: str) -> Question:
-    """Return a question by name: the rule that asks it, or ``module:Class`` for a user's own question."""
+    """Return the question ``name``: the name of the asking rule, or ``module:Class`` for a user's own question."""
     question: Question = question_class(name)()
     return question
 
 
 def question_class(name: str) -> Any:
-    """Return the class of question ``name``; for a user's own question, any object with that name in its module."""
+    """Return the class of question ``name``, or whatever object a user's ``module:Class`` refers to."""
     module = question_module(name)
     if ":" in name:
         return getattr(module, name.partition(":")[2], None)
@@ -333,7 +333,7 @@ def question_class(name: str) -> Any:
 
 
 def question_module(name: str) -> ModuleType:
-    """Return the module of question ``name``, which contains the functions that its jobs run."""
+    """Return the module of question ``name``, whose functions run in the question's jobs."""
     return module_of(name) if ":" in name else importlib.import_module(_modules()[name])
 
 
@@ -348,7 +348,7 @@ def _modules() -> dict[str, str]:
 
 
 def question_files() -> Iterator[list[StudyFile]]:
-    """Yield the files of each of ragrelay's questions: its receipt, asked rows, and files derived from the replies."""
+    """Yield the files of each built-in question: receipt, requested rows, and files derived from the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
         yield [question.job_receipt(), *asked, *question.made.values()]

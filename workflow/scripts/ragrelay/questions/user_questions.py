@@ -1,4 +1,4 @@
-"""Check users' own questions before any job runs: the class, the functions in its module, and the names."""
+"""Check users' own questions before any job runs: class, functions in the module, and names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ NEEDED = ("asks", "reads", "does", "key", "made")
 
 
 def check_questions(names: Sequence[str], folder: Path) -> None:
-    """Import each question in ``names`` (module:Class), and raise InputError for the first incomplete one."""
+    """Import and check the questions ``names`` (module:Class), and raise InputError for the first invalid question."""
     rules = {rule for question in questions() for rule in (question.asks, question.reads)}
     for name in names:
         place = f"config key 'questions' ({name})"

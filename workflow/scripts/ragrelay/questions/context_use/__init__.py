@@ -1,1 +1,1 @@
-"""Measure context use: how much more likely an answer is with its context in the prompt than without it."""
+"""Measure context use: how much likelier an answer is with the context in the prompt than without the context."""

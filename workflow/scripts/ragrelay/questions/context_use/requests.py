@@ -1,4 +1,4 @@
-"""Request each answer's log-probability, once after the answer's own prompt and once after the zero-shot prompt."""
+"""Request each answer's log-probability twice: after the answer's own prompt and after the zero-shot prompt."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
 class AnswerScores:
-    """Answers to score. ``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages), each with both prompts.
+    """Answers whose log-probabilities are requested, each with the prompts with and without context (``rows``).
 
-    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Empty answers, answers to prompts that were
-    truncated to fit the window, and answers that don't fit in the window after their prompt are left out, because their
-    context use isn't defined.
+    ``answers`` has KEYS, prompt_id, answer and dropped_passages; ``prompts`` and ``zeroshot`` have prompt_id, qid,
+    prompt and system. Empty answers, answers to truncated prompts, and answers that don't fit in the window after the
+    prompt are left out, because context use isn't defined for them.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AnswerScores:
         self.rows = with_continuation(continued.filter(pl.Series(room, dtype=pl.Boolean)))
 
     def asked(self) -> pl.DataFrame:
-        """Return the continuations to score (ASKED), two for each answer."""
+        """Return the requests (ASKED), two for each answer."""
         without = self.rows.select(
             pl.col(f"{name}_without").alias(name) if name != "token_ids" else pl.col(name) for name in ASKED
         )

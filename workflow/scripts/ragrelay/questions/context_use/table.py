@@ -1,4 +1,4 @@
-"""Compute context use (how much likelier the context makes an answer) and how much the context changes the text."""
+"""Compute how much likelier the context makes each answer (context use), and how much it changes the text."""
 
 import polars as pl
 
@@ -24,14 +24,13 @@ SCHEMA = schema_of(COLUMNS)
 def use_table(
     answers: pl.DataFrame, zeroshot: pl.DataFrame, rows: pl.DataFrame, store: LikelihoodStore
 ) -> pl.DataFrame:
-    """Return one row (SCHEMA) for each row in ``answers`` (KEYS, answer), in the same order.
+    """Compute context use and text change: one row (SCHEMA) per row in ``answers`` (KEYS, answer), in the same order.
 
-    ``rows`` come from AnswerScores; ``zeroshot`` (qid, seed, answer) has the zero-shot answers. The answer's
-    log-probabilities after the prompts with and without context, in nats, are teacher-forced. context_use is the
-    difference of these log-probabilities per token, which is the pointwise mutual information of answer and context
-    given the query; above 0, the context made the answer more likely. text_change is 1 - F1 between the words in the
-    answer and in the zero-shot answer with the same seed. A value is null if the log-probability or answer that it
-    needs is missing.
+    ``rows`` is the attribute of AnswerScores; ``zeroshot`` has the zero-shot answers (qid, seed, answer). An answer's
+    log-probabilities after the prompts with and without context (in nats) are teacher-forced. context_use is their
+    difference, divided by the number of tokens: the pointwise mutual information of answer and context given the query,
+    per token. Above 0, the context made the answer more likely. text_change is 1 - word F1 between the answer and the
+    zero-shot answer with the same seed. Values are null where a log-probability or an answer is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

@@ -1,1 +1,1 @@
-"""Have a generator judge answers: ask it about each answer, and compute scores from its word probabilities."""
+"""Have a generator judge answers, and compute scores from the probabilities of the reply words."""

@@ -1,4 +1,4 @@
-"""Check judges of answers for bias: repeat a sample of questions with a change that shouldn't affect the score."""
+"""Check judges for bias: repeat a sample of questions about answers with changes that shouldn't affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ ANSWER_KEY = ["retriever", *COLUMNS]
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Return the columns of the table of check scores, given the columns of the questions (``asked``)."""
+    """Return the columns of a table with check scores; ``asked``: the columns of the table with the questions."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 
@@ -62,15 +62,15 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """Return the changed template for each check. SWAPPED is only included if ``template`` has a swapped question."""
+    """Return one changed template per check; SWAPPED is only included if ``template`` has a swapped question."""
     templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
     return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
 
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
-    """Sample at most ``size`` rows from ``keys``, the same for every judge, sorted by the columns ``names`` (qid, …).
+    """Sample up to ``size`` rows from ``keys``, in the same way for every judge, and sort them by ``names``.
 
-    One row is drawn for each query, then a second one, and so on, in the order of a hash of the columns ``names``.
+    The first row of every query is drawn before any second row, and so on, in the order of a hash of ``names``.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -80,10 +80,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the unchanged questions about ``answers`` and those for each check (SCHEMA), and the changed PROMPTS.
+    """Return the questions about ``answers`` before and after each check's change (SCHEMA), and the changed PROMPTS.
 
-    Questions use the references at the lowest grade. A check only includes answers whose questions it changes; LENGTH
-    includes all answers, because it changes no question.
+    The questions use the references at the lowest grade. A check includes only answers whose questions change; LENGTH,
+    which changes nothing, includes all answers.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

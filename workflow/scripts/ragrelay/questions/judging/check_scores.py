@@ -12,17 +12,17 @@ from ragrelay.questions.judging.scores import judged_shares
 
 
 def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
-    """Compute the scores (score_columns) from the questions ``asked`` by the job with this ``receipt``.
+    """Compute scores before and after each check's change (see score_columns) from the stored replies.
 
-    ``score``: the judge's score, which aggregates the questions about an answer or passage. Answers without a score are
-    left out.
+    ``asked``: the questions. ``receipt``: the asking job's receipt. ``score``: the expression that aggregates the
+    replies about an answer or passage. Answers without a score are left out.
     """
     ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
     return checked_scores(asked, judged_shares(ids, receipt, cache_dir), score)
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """Compute the scores (score_columns) from each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    """Compute scores before and after each check's change (see score_columns) from the word ``shares`` per prompt."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

@@ -13,7 +13,7 @@ from ragrelay.scoring.scorers.nuggets import Nuggets
 
 
 def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
-    """Raise InputError if one of the scorer's judges can't be used with the template. ``place``: see Kind.check."""
+    """Raise InputError, naming ``place``, if a judge can't be used with the scorer's template."""
 
     def template() -> Template:
         path = study.template_path(scorer.prompt, "judge_prompts")

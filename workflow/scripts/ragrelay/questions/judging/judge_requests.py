@@ -1,4 +1,4 @@
-"""Build the questions to a judge about answers, with one row per answer, reference set and question."""
+"""Build a judge's questions about answers: one row per answer, reference set and question."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,11 +45,11 @@ Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Judging:
-    """A judge's inputs besides the answers, shared by all jobs for a dataset and scorer.
+    """The inputs that a judge needs besides the answers, shared by all jobs for a dataset and scorer.
 
-    ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for scorers that don't need
-    them. ``own``: the scorer's own texts by qid, such as nuggets. ``grades``: the lowest label in each reference set,
-    by name. ``near_copy``: see score_answers.
+    ``queries``: texts by qid. ``references`` maps each qid to judged passages or gold answers, and is None if the
+    scorer doesn't need references. ``own`` maps each qid to the scorer's own texts, such as nuggets. ``grades`` maps
+    each reference set to the lowest label in it. ``near_copy`` is the share in the key `near_copy`.
     """
 
     scorer: JudgeScorer
@@ -67,7 +67,7 @@ class Judging:
 
 
 class ScoreRow(NamedTuple):
-    """A row in a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
+    """A row in a score table: ``key`` is (qid, ordering, k, seed, references); ``case`` is what the judge scores."""
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None
@@ -83,7 +83,7 @@ def judging(
     grades: Mapping[str, int],
     near_copy: float | None,
 ) -> Judging:
-    """Read a judge's inputs from files. ``references`` has a file only if references are judged passages."""
+    """Read a judge's inputs from files; ``references`` lists a file only if references are judged passages."""
     references_of: Mapping[str, QueryReferences] | None = None
     if scorer.references == "judged":
         references_of = read_references(references[0])
@@ -97,11 +97,11 @@ def judging(
 def asked_about(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the questions about ``answers`` (SCHEMA) and their distinct prompts (PROMPTS).
+    """Return a judge's questions about ``answers`` (SCHEMA), and the distinct prompts (PROMPTS).
 
-    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``baseline_cells``: the zero-shot cells in another
-    retriever's job, whose answers are only compared with references that aren't in that retriever's contexts. Rows are
-    sorted by query, ordering, k, seed and references.
+    ``answers`` has qid, ordering, k, seed, answer and cited_sentences. ``baseline_cells`` are the zero-shot cells in a
+    retriever's job; these answers are only compared with references that don't appear in the retriever's contexts. Rows
+    are sorted by query, ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}
@@ -124,7 +124,7 @@ def asked_about(
 
 
 class Brackets(TypedDict):
-    """Numbers of citations and of brackets that aren't citations, with a few examples of such brackets."""
+    """Numbers of brackets read as citations (``read``) and not (``unread``), with examples of unread brackets."""
 
     read: int
     unread: int
@@ -132,9 +132,9 @@ class Brackets(TypedDict):
 
 
 def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> Brackets:
-    """Count citations, and brackets that aren't read as citations, in those ``answers`` that have a context.
+    """Count citations and other brackets in the ``answers`` that have a context.
 
-    ``answers``: see asked_about. Answers whose citations are given separately from the text are skipped.
+    ``answers``: see asked_about. Answers whose citations are stored separately from the text are skipped.
     """
     read, unread = 0, Counter[str]()
     columns = "qid", "ordering", "k", "answer", "cited_sentences"

@@ -1,4 +1,4 @@
-"""Compute a retriever's answer scores from a judge's probabilities."""
+"""Compute the scores of a retriever's answers from a judge's probabilities."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired
@@ -23,7 +23,7 @@ MOST_UNREAD = 0.05
 
 
 class JudgeReceipt(Receipt):
-    """The keys in the receipt of a job that asks a judge about answers, for type checkers."""
+    """The receipt of a job that asks a judge about answers, for type checking."""
 
     answers: int
     brackets: NotRequired["Brackets"]
@@ -32,11 +32,11 @@ class JudgeReceipt(Receipt):
 def judged_scores(
     asked: pl.DataFrame, receipt: JudgeReceipt, scorer: JudgeScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, object]], pl.DataFrame]:
-    """Compute the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
+    """Compute the score table (scoring.retriever_table.SCHEMA) from the judge's replies to the questions ``asked``.
 
-    A judge sees all references together, so best_docno, best_in_context and n_zero are null. Also returns counts
-    (``what``, ``count``) of answers without a score and those from mass.mass_counts, and ``asked`` with a column mass.
-    ``receipt``: the receipt of the job that asked the judge.
+    The judge sees all references together, so best_docno, best_in_context and n_zero are null. Also returns counts
+    (``what``, ``count``), such as the number of answers without a score, and ``asked`` with the added column mass.
+    ``receipt`` is from the job that asked the judge.
     """
     shares = judged_shares(asked, receipt, cache_dir)
     replies = asked.join(shares, on="prompt_id", how="left", maintain_order="left")
@@ -65,5 +65,5 @@ def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Receipt, cache_dir: str | Path) -> pl.DataFrame:
-    """Return prompt_id, shares and mass for each question in ``asked`` (see word_shares)."""
+    """Return prompt_id, word shares and mass for each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

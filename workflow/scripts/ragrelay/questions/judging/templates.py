@@ -1,4 +1,4 @@
-"""Read and check templates for questions to a judge about an answer: YAML files with named placeholders."""
+"""Read and check templates (YAML files with named placeholders) for a judge's questions about an answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ PASSAGE = "[{i}] {text}\n"
 
 @dataclass(frozen=True)
 class JudgeTemplate:
-    """A judge's template. ``question`` has the scorer's placeholders; ``passage`` formats one passage ({i}, {text}).
+    """A template for a judge's questions; ``passage`` formats each passage ({i}, {text}) in ``question``.
 
-    ``system`` is the chat's system message, without placeholders. ``swapped`` is the question with its parts in a
-    different order, used only for bias checks. Both are empty if the template doesn't define them.
+    ``question`` has the scorer's placeholders. ``system`` is the chat's system message, without placeholders.
+    ``swapped`` is the question with the parts in a different order, used only for bias checks.
     """
 
     question: str
@@ -24,7 +24,7 @@ class JudgeTemplate:
     swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        """Return the prompt with ``texts`` in place of its placeholders. A sequence becomes several passages."""
+        """Return the prompt with ``texts`` in place of placeholders; a sequence becomes several passages."""
         return self.question.format(
             **{name: text if isinstance(text, str) else self._passages(text) for name, text in texts.items()}
         )
@@ -34,9 +34,9 @@ class JudgeTemplate:
 
 
 def load_judge_template(path: str | Path, placeholders: set[str]) -> JudgeTemplate:
-    """Read a template and check that its question has these ``placeholders``.
+    """Read a template, and check that the question has the given ``placeholders``.
 
-    Raises the errors of ragrelay.prompting.templates.load_template.
+    Raises InputError if the file isn't a valid template.
     """
     path = Path(path)
     data = template_data(path, ["question"], OPTIONAL)

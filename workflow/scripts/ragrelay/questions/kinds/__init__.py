@@ -1,1 +1,1 @@
-"""A study's questions, one per module, which is named after the rule that asks the question."""
+"""A study's questions. Each module defines one question and is named after the rule that asks it."""

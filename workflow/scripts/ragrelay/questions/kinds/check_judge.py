@@ -1,4 +1,4 @@
-"""Repeat a sample of a judge's questions about answers, with a change that shouldn't affect the score."""
+"""Repeat a sample of a judge's questions about answers, with changes that shouldn't affect the score."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckJudge(JudgeAnswers):
-    """A question about a sample of all retrievers' answers, to check a judge for bias."""
+    """A judge's repeated questions about a sample of all retrievers' answers, to check the judge for bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
     does = (

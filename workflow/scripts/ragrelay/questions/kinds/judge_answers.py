@@ -1,4 +1,4 @@
-"""Ask a judge about answers generated from each retriever's contexts, and compute their scores from the replies."""
+"""Ask a judge about the answers from each retriever's contexts, and compute scores from the replies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class JudgeAnswers(Question):
-    """A judge's question about a retriever's answers or about the zero-shot answers."""
+    """A question to a judge about a retriever's answers, or about the zero-shot answers."""
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
@@ -69,7 +69,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs without answers and nugget lists, because an engine produces these."""
+        """Return the inputs that exist before any engine runs: no generated answers or nugget lists."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
         if lists is not None and lists.written_by:
@@ -114,10 +114,10 @@ class JudgeAnswers(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Ask about the answers, and add counts to the receipt.
+    """Ask the judge about the answers, and add counts to the receipt.
 
-    The counts are answers (without baselines), unasked (rows in the score table without a question) and, for scorers
-    that read citations, brackets (see bracket_counts).
+    The counts are answers (without baselines), unasked (rows of the score table without any question) and, for scorers
+    that read citations, brackets.
     """
     import polars as pl
 
@@ -153,7 +153,7 @@ def read(job: QuestionJob, receipt: "JudgeReceipt", cache_dir: str | Path) -> Ma
 
 
 def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
-    """Return the files that a judge's questions need besides answers: queries, references and the scorer's files."""
+    """Return the inputs of a judge's questions other than answers: queries, references and the scorer's own files."""
     files = study.files
     scorer = study.scoring.judges[key["scorer"]]
     return {
@@ -164,7 +164,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read the inputs for a judge's questions. The second value is False if estimates replace missing files."""
+    """Read the inputs for a judge's questions; also return False if estimates replace missing files, else True."""
     from dataclasses import replace
 
     from ragrelay.questions.judging.judge_requests import judging

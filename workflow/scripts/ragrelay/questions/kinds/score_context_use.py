@@ -1,4 +1,4 @@
-"""Have each generator score its own answers, once after the answer's prompt and once after the zero-shot prompt."""
+"""Have each generator score its own answers twice: after the answer's prompt, and after the zero-shot prompt."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 class ScoreContextUse(AboutRetrievers):
-    """A question about how much more likely each of a retriever's answers is because of its context."""
+    """A question about how much likelier the context makes each of a retriever's answers."""
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (
@@ -54,7 +54,7 @@ class ScoreContextUse(AboutRetrievers):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Request both scores. Return answers' keys, prompt ids and continuations, and a receipt with unscored answers."""
+    """Request two log-probabilities per answer; return the rows, and the receipt with the number unscored."""
     from ragrelay.generation.answer_files import read_answers
     from ragrelay.questions.context_use.requests import ANSWER, KEYS, AnswerScores
 
@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the requests for both scores. For missing answers, this is a maximum: equal or empty ones need fewer."""
+    """Count the requests for both log-probabilities; for missing answers, the count is an upper limit."""
     import polars as pl
 
     from ragrelay.generation.store import KEY

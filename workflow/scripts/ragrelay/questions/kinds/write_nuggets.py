@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """A question with one part per shard of the queries. A single job reads the lists from all shards."""
+    """A question about nugget lists, with one part per shard; a single job reads the lists of all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write nugget lists, and store them.", "Write the nugget lists from the store to a file.")
@@ -71,7 +71,7 @@ def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the requests. The count is exact if lists for earlier windows are stored and no list is truncated."""
+    """Count the requests. The count is exact if the lists for earlier windows are stored and no list is truncated."""
     from ragrelay.questions.nuggets.planned import plan_lists
 
     plan_lists(_topics(job), *_form(job), asker)

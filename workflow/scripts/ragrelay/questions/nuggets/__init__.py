@@ -1,1 +1,1 @@
-"""Write and read each query's nugget list (facts that a good answer states), and score answers against it."""
+"""Write and read nugget lists: for each query, the facts that a good answer states."""

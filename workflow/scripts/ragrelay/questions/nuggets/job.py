@@ -1,4 +1,4 @@
-"""Write nugget lists to the stores, and read the nugget table from them."""
+"""Generate and store nugget lists, and read the nugget table from the stores."""
 
 import time
 from collections import deque
@@ -34,7 +34,7 @@ Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
-    """The answer stores for the first and second attempts at lists. If ``start`` is None, no reply may be missing."""
+    """Answer stores for first and second attempts at nugget lists; if ``start`` is None, all replies must be stored."""
 
     def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -44,9 +44,9 @@ class Stores:
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
-        """Return the reply to each prompt_id in ``asked`` (writing.ASKED). Truncated lists are generated a second time.
+        """Return the reply to each prompt in ``asked`` (writing.ASKED), by prompt_id; retry truncated lists.
 
-        Raises InputError if a list isn't stored and no engine may start.
+        Raises InputError if a list isn't stored and ``start`` is None.
         """
         lists_written: dict[str, Written] = {}
         wanted = keys(asked)
@@ -70,7 +70,7 @@ class Stores:
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
-    """Return the stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
+    """Return the stored replies to ``asked`` (prompt_id, seed), keyed by prompt_id."""
     rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
     columns = rows.select("prompt_id", "answer", "finish_reason")
     return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}
@@ -79,10 +79,10 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 def write_nuggets(
     topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
-    """Generate and store nugget lists for ``topics`` and the likelihoods of importance words, and return the receipt.
+    """Generate nugget lists for ``topics``, request likelihoods of the importance words, and return the receipt.
 
-    The receipt has SUMS over the windows, the counts from Lists, the receipt for the likelihoods with the words'
-    tokens, and seconds.
+    The receipt contains SUMS over the windows, the counts from Lists, the words' tokens, the receipt for the
+    likelihoods, and seconds.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
@@ -106,9 +106,9 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Read the lists (nugget_lists.COLUMNS) that write_nuggets stored for ``topics``, and the counts from Lists.
+    """Read the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts from Lists.
 
-    A nugget is vital if the word "vital" is more likely than "okay".
+    A nugget is vital if the word "vital" is likelier than "okay".
     """
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
@@ -122,13 +122,13 @@ def view_nuggets(
 
 
 def importance_tokens(generator: GeneratorEntry) -> dict[str, list[int]]:
-    """Return the token ids of "vital" and "okay". Raises InputError if the tokenizer can't distinguish them."""
+    """Return the token ids of "vital" and "okay"; raise InputError if the tokenizer can't distinguish the words."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
 
 
 def importance_asked(lists: Lists, template: NuggetTemplate, tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """Return qid, nugget, text, prompt_id, prompt, system, word and token_ids: one row per nugget and word's token."""
+    """Return requests for nuggets' importance: one row per nugget and importance word, with prompt and token ids."""
     rows = []
     for topic in lists.topics:
         for number, text in enumerate(lists.texts[topic.qid], start=1):

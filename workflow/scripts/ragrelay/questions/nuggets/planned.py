@@ -1,4 +1,4 @@
-"""Count the requests of a job that writes nugget lists. Counts are exact if replies for earlier windows are stored."""
+"""Count the requests for nugget lists; the counts are exact if replies for earlier windows are stored."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +20,11 @@ TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_to
 
 
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
-    """Count one request per query and window, and one per nugget for its importance, with the plan's ``asker``.
+    """Count the requests for nugget lists: one per query and window, and one per nugget for the importance.
 
     The number of windows is exact, except that lists truncated by max_tokens are requested a second time. If an earlier
-    window isn't stored yet, the prompt's length is an estimate, and missing lists are assumed to have the maximum
-    number of nuggets. Such requests are marked as uncertain.
+    window's list isn't stored yet, the prompt's length is estimated, the list is assumed to have the maximum number of
+    nuggets, and the request is marked as uncertain.
     """
     lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
     longest = limits.most * NUGGET_TOKENS

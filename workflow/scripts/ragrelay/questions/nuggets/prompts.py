@@ -1,4 +1,4 @@
-"""Read templates for nugget list prompts: YAML files with named placeholders."""
+"""Read templates (YAML files with named placeholders) for prompts that ask for nugget lists."""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ OPTIONAL = ("source", "system")
 
 @dataclass(frozen=True)
 class NuggetTemplate:
-    """A nugget template. ``list`` has the placeholders {query}, {contexts}, {nuggets} (the list so far) and {most}.
+    """A template for two prompts: ``list`` asks for a nugget list, ``importance`` for a nugget's importance.
 
-    {contexts} contains the passages, each formatted with ``context`` ({i} and {text}). ``importance`` has {query} and
-    {nugget}. ``system``, without placeholders, is the chat's system message for both; it may be empty.
+    ``list`` has the placeholders {query}, {contexts} (passages, each formatted with ``context``: {i}, {text}),
+    {nuggets} (the list so far) and {most}. ``importance`` has {query} and {nugget}. ``system`` has no placeholders.
     """
 
     list: str
@@ -29,7 +29,7 @@ class NuggetTemplate:
     system: str = ""
 
     def ask_list(self, query: str, passages: Sequence[str], nuggets: Sequence[str], most: int) -> str:
-        """Return the prompt for a list of at most ``most`` nuggets, given ``passages`` and the list so far."""
+        """Return the prompt for a list of at most ``most`` nuggets, given ``passages`` and the ``nuggets`` so far."""
         contexts = "".join(self.context.format(i=i, text=text) for i, text in enumerate(passages, start=1))
         so_far = json.dumps(list(nuggets), ensure_ascii=False)
         return self.list.format(query=query, contexts=contexts, nuggets=so_far, most=most)
@@ -40,7 +40,7 @@ class NuggetTemplate:
 
 
 def load_nugget_template(path: str | Path) -> NuggetTemplate:
-    """Read a nugget template. Raises the errors of ragrelay.prompting.templates.load_template."""
+    """Read a nugget template. Raises InputError if the file isn't a valid template."""
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), OPTIONAL)
     for part, names in PLACEHOLDERS.items():

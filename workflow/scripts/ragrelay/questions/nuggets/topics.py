@@ -1,4 +1,4 @@
-"""Select the passages that nugget lists are based on."""
+"""Select the passages from which nugget lists are written."""
 
 from pathlib import Path
 from typing import Literal
@@ -20,9 +20,9 @@ def read_topics(
 ) -> list[Topic]:
     """Return a shard's topics (queries with passages): every ``shards``-th query in ``queries`` (qid, query), in order.
 
-    ``passages`` are judged (qid, docno, label, text; those with a label of at least ``least_label``, by decreasing
-    label and then docno) or retrieved (qid, rank, docno, text; by rank). Only each query's first ``depth`` passages are
-    used.
+    ``passages`` are either judged (qid, docno, label, text) or retrieved (qid, rank, docno, text). Judged passages need
+    at least ``least_label`` and are sorted by decreasing label, then docno; retrieved passages are sorted by rank. Each
+    query gets its first ``depth`` passages.
     """
     table = pl.read_parquet(passages, glob=False)
     if "label" in table.columns:

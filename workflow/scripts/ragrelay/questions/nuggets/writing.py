@@ -1,11 +1,11 @@
-"""Have a generator write nugget lists, window by window. A prompt contains one window of passages and the list so far.
+"""Have a generator write nugget lists, window by window. Each prompt contains a window of passages and the list so far.
 
-The procedure, with windows of 10 passages and lists of at most 30, is from Pradeep et al., Initial Nugget Evaluation
+The procedure (windows of 10 passages, lists of at most 30 nuggets) is from Pradeep et al., Initial Nugget Evaluation
 Results for the TREC 2024 RAG Track with the AutoNuggetizer Framework (arXiv 2411.09607).
 
-A reply is a JSON array of strings, which vLLM's structured output enforces. The array's form is given by a regular
-expression instead of a JSON schema, because a regular expression can exclude escapes and line breaks, so that even
-truncated replies can be read.
+Each reply is a JSON array of strings, which vLLM's structured output enforces. The array is described by a regular
+expression rather than a JSON schema, because a regular expression can exclude escapes and line breaks, so that even
+truncated replies can be parsed.
 """
 
 import re
@@ -38,7 +38,7 @@ _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
-    """A query and its passages (docno, text), in the order in which they are read."""
+    """A query and its passages (docno, text) in reading order."""
 
     qid: str
     query: str
@@ -46,7 +46,7 @@ class Topic(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A generator's reply to a prompt. ``tries``: number of attempts. ``cut``: whether the reply was truncated."""
+    """A generator's reply to a prompt; ``tries``: number of attempts, ``cut``: whether the reply was truncated."""
 
     answer: str
     tries: int
@@ -59,14 +59,14 @@ Ask = Callable[[pl.DataFrame], Mapping[str, Written]]
 
 @dataclass(frozen=True)
 class Limits:
-    """Passages per window, nuggets per list, and tokens per reply on the first attempt."""
+    """Maximum passages per window, nuggets per list, and tokens per reply in the first attempt."""
 
     window: int
     most: int
     max_tokens: int
 
     def definitions(self, generator: GeneratorEntry) -> list[GeneratorEntry]:
-        """Return ``generator`` with greedy decoding and list-shaped replies, for a first and a second attempt."""
+        """Return two copies of ``generator`` that decode lists greedily, for the first and the second attempt."""
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
         return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]  # type: ignore[typeddict-item]
@@ -75,7 +75,7 @@ class Limits:
 class Lists:
     """Nugget lists for some topics, built window by window.
 
-    ``counts``, for the receipt: lists, windows, repeated windows, replies that are still truncated, duplicate texts.
+    ``counts`` are the numbers of lists, windows, repeated windows, truncated replies and duplicate texts.
     """
 
     def __init__(self, topics: Sequence[Topic], template: NuggetTemplate, limits: Limits) -> None:
@@ -93,11 +93,11 @@ class Lists:
                 self.take(qid, replies[name])
 
     def steps(self) -> int:
-        """Return the number of windows for the topic with the most passages."""
+        """Return the number of windows of the topic with the most passages."""
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
-        """Return the prompts (ASKED) for window ``number``, counted from 0, with the lists so far."""
+        """Return the prompts (ASKED) for window ``number`` (from 0), which include the lists so far."""
         return pl.DataFrame(list(self._rows(number)), schema=ASKED, orient="row")
 
     def _rows(self, number: int) -> Iterator[tuple[Any, ...]]:
@@ -109,7 +109,7 @@ class Lists:
                 yield prompt_id(prompt, system), LIST_SEED, topic.qid, [docno for docno, _ in shown], prompt, system
 
     def take(self, qid: str, written: Written) -> None:
-        """Replace a query's list with the list in the reply for the query's next window."""
+        """Replace a query's list with the list in the reply ``written``."""
         # A truncated list may have lost nuggets that were in the earlier list.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
@@ -121,27 +121,27 @@ class Lists:
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct keys under which replies to ``asked`` are stored, with generation.requests' columns."""
+    """Return the distinct requests in ``asked``, with the columns that generation.requests needs."""
     size = pl.col("prompt", "system").str.len_bytes().cast(pl.Int64)
     keyed = asked.unique(KEY, keep="first", maintain_order=True)
     return keyed.with_columns(retriever=pl.lit(""), size=pl.sum_horizontal(size))
 
 
 class WrittenList(NamedTuple):
-    """The ``texts`` in a list. ``repeated``: how many texts were left out because they were blank or duplicates."""
+    """The ``texts`` in a list; ``repeated`` is the number of texts left out as blank or duplicates."""
 
     texts: list[str]
     repeated: int
 
 
 def form(most: int) -> str:
-    """Return the regular expression for a list of 1 to ``most`` strings."""
+    """Return the regular expression for a JSON list of 1 to ``most`` strings."""
     text = rf'"{_CHARACTER}{{1,{LONGEST_TEXT}}}"'
     return rf"\[{text}(, {text}){{0,{most - 1}}}\]"
 
 
 def read_list(answer: str, before: Sequence[str] = ()) -> WrittenList:
-    """Return the complete texts in a list, which may be truncated, followed by texts that are only in ``before``."""
+    """Return the complete texts in a (possibly truncated) list, followed by texts that are only in ``before``."""
     items = [" ".join(text.split()) for text in _ITEM.findall(answer)]
     texts: dict[str, str] = {}
     for text in filter(None, items):
