@@ -46,7 +46,7 @@ class Judged(Bringing):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the keys `ranking` and `passages` are set if, and only if, the key `filler` needs them."""
+        """Check that the keys `ranking` and `passages` are set exactly when the key `filler` requires them."""
         for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
@@ -125,14 +125,14 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error for a run without results, which names the bounds on the labels."""
+        """Return an error that names the label bounds, for a run without results."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")
 
 
 class TwoSided(Judged):
-    """Base class of retrievers that mix relevant passages with non-relevant ones."""
+    """Base class for retrievers that mix relevant and non-relevant passages."""
 
     min_label: int = Field(description="Lowest label that counts as relevant.")
     max_label: int = Field(0, description="Highest label that counts as non-relevant.")

@@ -44,13 +44,13 @@ def process_contexts(
 ) -> tuple[pl.DataFrame, dict[str, object]]:
     """Return ``contexts`` with a column ``shown`` (and ``places`` if the processor moved a passage), and a receipt.
 
-    ``queries``: columns qid and query. ``contexts``: ``contexts``: the contexts of the retriever whose passages are
-    processed. ``place``: the processor's name in messages. Each context is processed separately, so texts depend on k.
-    Stored texts are reused, unless the processor reorders passages and the store lacks the order. New results are
-    stored about once a minute. The receipt has fingerprint; asked, cached and made (numbers of results needed, already
-    stored, and newly computed); seconds; and same_again (whether a sample had equal results when processed twice; None
-    if nothing was ever computed). Raises InputError if the processor returns passages that it wasn't given, or values
-    that aren't strings. Warns on the terminal if the sample's results differ.
+    ``queries``: columns qid and query. ``contexts``: the contexts of the retriever whose passages are processed.
+    ``place``: the processor's name in messages. Each context is processed separately, so texts depend on k. Stored
+    texts are reused, unless the processor reorders passages and the store lacks the order. New results are stored about
+    once a minute. The receipt has fingerprint; asked, cached and made (numbers of results needed, already stored, and
+    newly computed); seconds; and same_again (whether a sample had equal results when processed twice; None if nothing
+    was ever computed). Raises InputError if the processor returns passages that it wasn't given, or values that aren't
+    strings. Warns on the terminal if the sample's results differ.
     """
     processor = PROCESSOR_KINDS.of(definition)
     decisive = [definition["kind"], processor.decisive(Path(cache_dir)), *processor.outside_code().values()]

@@ -51,7 +51,7 @@ class RunTask:
 
 
 class Retriever(Kind):
-    """Base class for retrievers, which rank passages for each query. Runs are cut at the key ``depth``, if set."""
+    """Base class for retrievers, which rank passages for each query. The key ``depth`` limits a run's length."""
 
     needs_qrels: ClassVar[bool] = False
     """Whether the run depends on judgements."""

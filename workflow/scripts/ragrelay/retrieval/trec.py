@@ -122,7 +122,7 @@ def count_ties(
 ) -> list[dict[str, object]]:
     """Count the ``queries`` (qid) for which tied scores change the passages in the top k, for any k in ``ks``.
 
-    The top k by score is compared with the top k by rank. ``run``: from read_ranks. ``meant``: the value of
+    The top k by score is compared with the top k by rank. ``run``: the result of read_ranks. ``meant``: the value of
     `ranked_by`; if it is ranks or scores, nothing is counted. A query is only considered if its ranks are distinct
     whole numbers and its scores aren't all equal and never rise with the rank.
     """

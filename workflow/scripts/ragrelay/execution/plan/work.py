@@ -75,7 +75,7 @@ class Job:
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    """Return WORK for ``keys`` (store, prompt_id, item, part, certain). ``missing``: the figures for missing keys."""
+    """Combine ``keys`` (store, prompt_id, item, part, certain) and the figures for ``missing`` keys into WORK."""
     joined = keys.join(missing, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(zero) for name, zero in NONE.items()]

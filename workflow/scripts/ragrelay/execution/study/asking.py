@@ -131,7 +131,7 @@ class StudyQuestion:
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts that a reading job reads, followed by a part for the table, which has all the files."""
+        """Return the parts that a reading job reads, followed by a part for the table, with all parts' files."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:

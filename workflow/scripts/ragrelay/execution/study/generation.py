@@ -112,7 +112,7 @@ class GenerationStage:
             return shards_of_plan(Path(self.study.fill(files.plan_receipt)))
 
     def receipts(self, pattern: StudyFile) -> OfJob:
-        """Return an input function for the receipts of all shards."""
+        """Return an input function that lists the receipts of all shards."""
         return of_job(
             lambda dataset, generator: pattern.each({"shard": shard} for shard in self.shards(dataset, generator))
         )
@@ -158,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """The rule that creates each input function's files, so that Snakemake needn't try every rule's patterns."""
+        """A mapping from input functions to the rules that create their files, which spares Snakemake a search."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:
@@ -168,5 +168,5 @@ class GenerationStage:
         return function
 
     def passages(self, generator: str) -> StudyFile:
-        """Return the path pattern of the files with the passages in a generator's prompts."""
+        """Return the path pattern for files that contain the passages in a generator's prompts."""
         return files.imported_passages.at(generator=generator) if generator in self.imported else files.contexts

@@ -31,7 +31,7 @@ class RetrievalStage:
     def check_joined(self) -> None:
         """Check the run files and measures that were added or changed after their dataset was prepared.
 
-        This check runs before any job. Raises InputError for an unusable file or a measure that can't use the labels.
+        This check runs before any job. Raises InputError for an unusable file or a measure that rejects the labels.
         """
         study = self.study
         for dataset in study.grid.datasets:

@@ -120,7 +120,7 @@ class Bm25(Retriever):
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the engine's results, with query expansion if set.
+        """Return the engine's results, with query expansion if configured.
 
         Raises InputError if the engine can't read the words in the queries or passages.
         """
