@@ -37,7 +37,7 @@ class Processor(Kind):
     """Number of CPU threads for the job that runs the processor."""
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
-        """Collect everything apart from query and passages that determines the results: keys, models and versions.
+        """Collect everything besides query and passages that determines the results, such as keys, models and versions.
 
         Args:
             cache_dir: The cache folder, where hashes of model files are stored.
