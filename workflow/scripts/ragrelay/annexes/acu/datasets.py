@@ -51,7 +51,7 @@ MEANS = {
 
 
 def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Count the pairs of claim and evidence in each set, by stance and relevance: columns COMPOSITION."""
+    """Count the pairs of claim and evidence in each set, by stance and relevance (columns COMPOSITION)."""
     keys = ["stance", "relevant"]
     frames = [
         frame.rename({"evidence_stance": "stance"})
@@ -71,11 +71,11 @@ def characteristic_means(
     resamples: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Compute the mean of each characteristic for each set of claims: columns MEANS.
+    """Compute the mean of each characteristic for each set of claims (columns MEANS).
 
     Characteristics that depend on a generator have a mean per set, generator and template. ``claims`` and
     ``characteristics`` map each set's name to all its pairs of claim and evidence; ``pairs`` contains the pairs that
-    have a stance, for all sets. The intervals come from resampling claims, each with all its pairs.
+    have a stance, for all sets. For intervals, all pairs of a claim are resampled together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, object]] = []

@@ -46,7 +46,7 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute ACU for each row of ``claims`` that has a stance, with prompts built from ``template``: columns SCHEMA.
+    """Compute ACU for each row of ``claims`` that has a stance, with prompts built from ``template`` (columns SCHEMA).
 
     ``keys`` (columns requests.KEYS) maps each pair of claim and evidence to its likelihoods in the stores ``words`` and
     ``texts``. Columns that begin with ``p_`` contain the probability that the reply starts with a label word's first

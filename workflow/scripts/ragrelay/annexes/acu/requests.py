@@ -46,7 +46,7 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """Return the keys of all likelihoods that are needed for the pairs of claim and evidence: columns KEYS."""
+        """Return the keys of all likelihoods that are needed for the pairs of claim and evidence (columns KEYS)."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, object]]]:

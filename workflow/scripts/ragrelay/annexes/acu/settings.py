@@ -1,4 +1,4 @@
-"""Declare the keys of a claims study."""
+"""Declare the config keys for a claims study."""
 
 from typing import Annotated, Any
 

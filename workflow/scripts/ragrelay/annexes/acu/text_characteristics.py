@@ -80,7 +80,7 @@ def contains(word: str, text: str) -> bool:
 
 
 def refers_elsewhere(text: str) -> bool:
-    """Return whether ``text`` refers to another source: contains a web address or a phrase from REFERRING."""
+    """Return whether ``text`` refers to another source: whether it contains a web address or a phrase in REFERRING."""
     joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 

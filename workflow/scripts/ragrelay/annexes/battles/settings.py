@@ -1,4 +1,4 @@
-"""Declare the key for battles."""
+"""Declare the config key for battles."""
 
 from typing import Annotated, Any
 

@@ -317,7 +317,7 @@ def _kappa(fight: Fight, judge: str, other: str) -> dict[str, Any]:
 def relay_rows(
     fight: Fight, measures: pl.DataFrame, contexts: pl.DataFrame, measure: str
 ) -> Iterator[dict[str, object]]:
-    """Yield, for each cell, the slope of the win rate on the difference in a retrieval measure: columns RELAY_COLUMNS.
+    """Yield, for each cell, the slope of the win rate on the difference in a retrieval measure (columns RELAY_COLUMNS).
 
     The slope is computed as in relay, with the win rate in place of the difference in P.
 

@@ -76,7 +76,7 @@ def before_and_after(before: str, after: str) -> str:
 
 
 def open_study(folder: str | Path) -> Finished:
-    """Open the study whose results are in ``folder``. Raises InputError if its report is missing or damaged."""
+    """Open the study whose results are in ``folder``. Raises InputError if the report is missing or damaged."""
     path = Path(folder) / "report" / "provenance.json"
     if not path.is_file():
         raise InputError(path, "no such file", "the folder of a finished study")
@@ -183,7 +183,7 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair each query's values, before and after, in every common cell: COLUMNS without SIDES.
+    """Pair each query's values, before and after, in every common cell (COLUMNS without SIDES).
 
     The quantities are ``p``, ``utility``, and the retrieval measures in both studies, such as ``nDCG@k``. A value is
     null if the query has no value in that study.

@@ -154,7 +154,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Compute the effect of each removed or repeated passage: columns PASSAGES. Arguments: see intervention_effects."""
+    """Compute the effects of removed or repeated passages (PASSAGES). For the arguments, see intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)

@@ -1,4 +1,4 @@
-"""Declare the key for interventions."""
+"""Declare the config key for interventions."""
 
 from typing import Annotated, Any
 

@@ -78,7 +78,7 @@ class Results:
         return self.table("per_query")
 
     def gain(self) -> pl.DataFrame:
-        """Read each cell's paired comparison between P and P₀, with a verdict.
+        """Read the paired comparison of P with P₀ in each cell, with verdicts.
 
         Returns:
             The table `gain`.

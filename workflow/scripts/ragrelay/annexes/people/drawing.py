@@ -42,7 +42,7 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers that already have human scores, followed by up to ``most`` answers to score next: COLUMNS.
+    """Return the answers that already have human scores, followed by up to ``most`` answers to score next (COLUMNS).
 
     ``answers`` has columns score_files.ANSWER and answer; ``scored`` contains the scores so far (columns
     score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that these cells end up

@@ -38,7 +38,7 @@ def describe_processing(
     tokens: pl.DataFrame,
     same_again: Mapping[str, bool | None],
 ) -> pl.DataFrame:
-    """Describe the effects of processing, in a row per processed retriever and k: columns EFFECTS.
+    """Describe the effects of processing, in a row per processed retriever and k (columns EFFECTS).
 
     ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text and possibly shown).
     ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: retriever, k, qid

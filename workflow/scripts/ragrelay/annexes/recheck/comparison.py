@@ -47,7 +47,7 @@ def compared(
 
     ``drawn`` has columns qid, prompt_id, seed, retriever, ordering and k. ``then`` and ``now``: the stored and the
     regenerated answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT). An answer that isn't in ``now`` is missing. ``split``
-    divides a text into tokens or words (``unit``). ``marks``: the marks that separate thoughts from answers. Token
+    divides a text into tokens or words (``unit``). ``marks``: the strings that separate thoughts from answers. Token
     counts are treated as equal if either is unknown.
     """
     rows = drawn

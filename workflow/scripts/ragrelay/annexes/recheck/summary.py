@@ -1,4 +1,4 @@
-"""Summarise a recheck: how many answers are identical, where others first differ, and how scores change."""
+"""Summarise a recheck: how many answers are identical, where the others first differ, and how scores change."""
 
 from collections.abc import Mapping, Sequence
 
@@ -74,7 +74,7 @@ def equality(answers: pl.DataFrame) -> dict[str, object]:
 
 
 def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, object]:
-    """Compute how scores changed: columns CHANGES. ``scores`` has columns scores.COLUMNS.
+    """Compute how scores changed (columns CHANGES). ``scores`` has columns scores.COLUMNS.
 
     The interval is computed with analysis.mean_tests, over queries or, if given, over ``clusters``.
     """

@@ -22,7 +22,7 @@ CLAIMS = {
 
 
 def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.DataFrame:
-    """Compare the published mean ACU with ours: columns CLAIMS. ``usage``: a file with columns acu.usage.COLUMNS."""
+    """Compare the published mean ACU with ours (columns CLAIMS). ``usage``: a file with columns acu.usage.COLUMNS."""
     theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
     named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
     ours = read_rows([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})

@@ -60,7 +60,7 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """Test the three findings in a section of a study, for each reference set: COLUMNS without STUDY_PART.
+    """Test the three findings in a section of a study, for each reference set (COLUMNS without STUDY_PART).
 
     ``utility`` has columns analysis.utility.COLUMNS; ``retrieval`` has columns retriever, qid, measure, k and value.
     Only retrievers in ``rankings`` are used, because effectiveness is meaningless for an oracle. (a) and (b) are tested

@@ -46,7 +46,7 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare the published correlations with P and our correlations at the largest k: columns LABELS.
+    """Compare the published correlations with P and our correlations at the largest k (columns LABELS).
 
     ``correlations``: files with labels.correlation.COLUMNS.
     """
@@ -66,7 +66,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare our times for end-to-end and single-passage answers, and the ratio, with the published values: COST.
+    """Compare our times for end-to-end and single-passage answers, and the ratio, with published values (columns COST).
 
     ``costs``: files with labels.cost.COLUMNS.
     """

@@ -49,7 +49,7 @@ EFFECTS = {
 
 
 def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
-    """Summarise how well the cells' utility is reproduced, by generator, scorer and dataset: columns SUMMARY.
+    """Summarise how well the cells' utility is reproduced, by generator, scorer and dataset (columns SUMMARY).
 
     ``published``: the number of cells in the published table, keyed by dataset.
     """
@@ -67,7 +67,7 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 
 
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Compare improvements over the published table's first retriever, by section and reference set: EFFECTS.
+    """Compare improvements over the published table's first retriever, by section and reference set (columns EFFECTS).
 
     The effect ratio and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure and
     cells in place of topics, because values per topic aren't published.

@@ -30,7 +30,7 @@ def explore_rounds(
     reference: str,
     listing: Mapping[str, object],
 ) -> pl.DataFrame:
-    """Describe the later rounds: the query, and each retriever's new passages, answer and scores. Columns: BLOCK.
+    """Describe the later rounds (columns BLOCK): the query, and each retriever's new passages, answer and scores.
 
     ``rounds``: results of round_states, keyed by round and retriever. ``texts``: the passages' texts, keyed by docno.
     """

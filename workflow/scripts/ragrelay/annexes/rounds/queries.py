@@ -21,7 +21,7 @@ SCHEMA = schema_of(COLUMNS)
 def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return a query per question in ``queries`` (qid, query) and seed: columns COLUMNS.
+    """Return a query per question in ``queries`` (qid, query) and seed (COLUMNS).
 
     ``answers`` has columns qid, seed and answer; questions without search results may be missing. ``prompts`` contains
     qid, docnos and possibly seed, from the reference retriever's prompts in the previous round; questions that aren't

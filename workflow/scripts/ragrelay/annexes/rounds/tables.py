@@ -113,7 +113,7 @@ def analyse_rounds(study: RoundStudy) -> dict[str, pl.DataFrame]:
 
 
 def round_slopes(study: RoundStudy) -> pl.DataFrame:
-    """Compute the slopes for each reference set: columns SLOPES without STUDY_PART."""
+    """Compute the slopes for each reference set (columns SLOPES without STUDY_PART)."""
     without = {} if study.tested else {"verdict": UNDECIDED, "reason": UNTESTED}
     rows = [
         {"references": references, **row, **without}
@@ -158,7 +158,7 @@ def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, cont
 
 
 def round_scores(study: RoundStudy) -> pl.DataFrame:
-    """Describe each reference set, round and retriever: columns SCORES without STUDY_PART. Zero-shot comes first."""
+    """Describe each reference set, round and retriever (columns SCORES without STUDY_PART). Zero-shot comes first."""
     rows = [row for references in study.sets() for row in _of_references(study, references)]
     return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
 

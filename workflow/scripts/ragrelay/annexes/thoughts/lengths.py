@@ -112,7 +112,7 @@ def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Describe the thoughts in each cell: columns LENGTHS. ``queries``: the result of tokens_by_query, with cluster."""
+    """Describe the thoughts in each cell (columns LENGTHS). ``queries``: from tokens_by_query, plus ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
