@@ -1,4 +1,4 @@
-"""Read passages from users' files and add them to a collection. Contexts may contain these passages."""
+"""Add passages from users' files to a collection. These passages may occur in contexts, but aren't indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -66,8 +66,8 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
 def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]]:
     """Split a page from KILT's knowledge source into passages with doc_id (page id and passage number), title and text.
 
-    The paragraphs, without title and headings, are split every WORDS words. Each passage's text begins with the page's
-    title. Raises InputError for a page without id, title or paragraphs.
+    The paragraphs, without title and headings, are split into passages of WORDS words. Each passage's text begins with
+    the page's title. Raises InputError for a page without id, title or paragraphs.
     """
     number, title, paragraphs = (page.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
     if not isinstance(number, str | int) or not isinstance(title, str) or not isinstance(paragraphs, list):
@@ -88,9 +88,9 @@ def page_passages(page: Mapping[str, object], place: str) -> list[dict[str, str]
 def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> dict[str, dict[str, int]]:
     """Write all passages to ``folder`` and, for each of ``tasks``, a dataset that links to the passages.
 
-    All passages from a query's gold pages get label 1, and each page is a subtopic. Returns three counts for each task:
-    queries, queries without a gold page in the knowledge source, and judgements. Raises InputError for a malformed
-    record or page, and if the knowledge source contains none of a task's gold pages.
+    All passages from a query's gold pages get label 1, and each gold page is a subtopic. Returns three counts for each
+    task: queries, queries without a gold page in the knowledge source, and judgements. Raises InputError for a
+    malformed record or page, and if the knowledge source contains none of a task's gold pages.
     """
     records = {name: read_task(path) for name, path in tasks.items()}
     wanted = {page for task in records.values() for pages in task.pages.values() for page in pages}

@@ -12,12 +12,12 @@ from ragrelay.collection.base import Collection
 def prepare_collection(
     collection: Collection, place: str, drop_identical_ids: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, object]]]:
-    """Read a collection's queries and judgements, and check that they belong together.
+    """Read a collection's queries and judgements, and count data that is left out.
 
-    Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and counts of the
-    data left out (what, count). With ``drop_identical_ids``, these counts include the passages that are left out of a
-    query's rankings because passage and query have the same id. Raises InputError if no query has a judgement, or if
-    there are gold answers but none for a judged query.
+    Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and the counts
+    (what, count). With ``drop_identical_ids``, the counts include the passages that are left out of a query's rankings
+    because passage and query have the same id. Raises InputError if no query has a judgement, or if there are gold
+    answers but none for a judged query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)

@@ -39,7 +39,7 @@ class Shares(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether the shares are too high, so that the texts are rejected."""
+        """Whether the shares are so high that the texts are rejected."""
         return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
+    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST of them.
 
     ``what``: a plural noun for the texts. ``expected``: a noun phrase for an alternative that can read such texts.
     """
@@ -88,7 +88,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Count the queries with a word that the tokenizer cuts (what, count); return [] unless many words are cut."""
+    """Return a count (what, count) of queries with a word that the tokenizer cuts; [] unless many words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)

@@ -61,14 +61,14 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Return columns retriever, qid and tokens: a query's mean answer length in tokens, or null if it is unknown."""
+    """Return each retriever's mean answer length per query (columns retriever, qid, tokens; null if unknown)."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
 
 
 def read_cited_sentences(path: Path) -> pl.DataFrame:
-    """Read columns qid and cited_sentences from an answer file; fill cited_sentences with nulls if it is missing."""
+    """Read columns qid and cited_sentences from an answer file; if cited_sentences is missing, fill it with nulls."""
     has_column = "cited_sentences" in pl.read_parquet_schema(path)
     table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if has_column else [])], glob=False)
     return table if has_column else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
@@ -83,11 +83,11 @@ def view_answers(
 ) -> list[dict[str, object]]:
     """Write an answer file for each cell, with one row per query in the order of the cell's prompt file.
 
-    Keys are (ordering, k) in ``prompts`` and (ordering, k, seed) in ``outputs``. The columns are the required ones in
-    COLUMNS, and THOUGHT if ``thinking`` gives marks that separate thoughts from answers or the store contains thoughts.
-    Returns counts (what, count, of) of missing answers by reason, dropped passages, answers with an unknown number of
-    prompt tokens, thoughts cut at their budget, and answers that begin a second thought. Raises InputError before
-    writing anything if the store lacks an answer; ``receipts`` may show that the prompt was too long.
+    Keys are (ordering, k) in ``prompts`` and (ordering, k, seed) in ``outputs``. Files have the required columns in
+    COLUMNS and, if ``thinking`` names thought marks or the store contains thoughts, the columns in THOUGHT. Returns
+    counts (keys what, count, of): missing answers by reason, dropped passages, answers with an unknown number of prompt
+    tokens, thoughts cut at their budget, and answers that begin a second thought. Raises InputError before writing
+    anything if the store lacks an answer. If ``receipts`` show that the prompt was too long, the error says so.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the errors for prompts that were too long, each as place, found and expected, keyed by prompt_id."""
+    """Return the error for each prompt that was too long (place, found, expected), keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

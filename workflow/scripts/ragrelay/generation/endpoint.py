@@ -66,13 +66,13 @@ class EndpointEngine:
     """A client for the endpoint in a generator's definition.
 
     The addresses come from ``base_url`` or, if that key is missing, from the environment variable OPENAI_BASE_URL. Each
-    request goes to the address with the fewest open requests; if that address fails or is busy, to another. An API key
-    is sent only if ``api_key_env`` names the environment variable that holds the key. The API key is never logged, and
-    replies that contain it are never stored. All replies must name the same model, because replicas may serve different
-    models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the job would
-    receive them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the server tokenises them.
-    Redirects aren't followed, so that only the configured addresses receive prompts. Raises InputError if an address or
-    the key is invalid.
+    request goes to the address with the fewest open requests; failed requests are repeated at another address. An API
+    key is sent only if ``api_key_env`` names the environment variable that holds the key. The API key is never logged,
+    and a reply that contains the API key is never stored. All replies must name the same model, because replicas may
+    serve different models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the
+    job would receive them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the server
+    tokenises them. Redirects aren't followed, so that prompts are sent only to the configured addresses. Raises
+    InputError if an address or the key is invalid.
     """
 
     name = "openai"
@@ -117,10 +117,10 @@ class EndpointEngine:
         """Send ``requests``, and yield a row as each reply arrives.
 
         ``form`` builds request bodies and rows. At most ``concurrency`` requests per address are open at a time. Until
-        the first answer arrives, requests are sent one at a time, so that a rejected request key costs only one
-        request. Rows are held back until every address has replied, because the addresses may serve different models.
-        Raises InputError if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from
-        a different model, or still fails after all retries. Finished rows are yielded before the error is raised.
+        the first answer, requests are sent one at a time, so that only one fails if a request key is rejected. Rows are
+        held back until every address has replied, because the addresses may serve different models. Raises InputError
+        if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from a different model,
+        or still fails after all retries. Finished rows are yielded before the error is raised.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -392,8 +392,8 @@ def _pause(state: tenacity.RetryCallState) -> float:
 class Form(NamedTuple):
     """Functions that build a request's body (without model and prompt) and convert the reply to a row.
 
-    ``row`` takes the endpoint's name for messages, the request and the reply. It raises InputError for a reply that
-    must not be stored; no further requests are then sent.
+    ``row`` takes the endpoint's name for messages, the request and the reply. ``row`` raises InputError for a reply
+    that must not be stored; no further requests are then sent.
     """
 
     body: Callable[[Any], dict[str, Any]]

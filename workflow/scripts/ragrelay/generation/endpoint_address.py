@@ -31,7 +31,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the first address in ``base_url`` for the fingerprint, so that adding others later doesn't change it."""
+    """Return the address that identifies the endpoint in the fingerprint: the first in ``base_url``."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 
@@ -52,8 +52,8 @@ class Servers:
     def one(self, last: bool = False) -> Iterator[str]:
         """Choose the address for a request: among addresses that aren't resting, the one with the fewest open requests.
 
-        If all are resting, prefer addresses that have replied before, then the one whose rest ends first. With ``last``
-        (one of the request's last attempts), addresses that failed and have never replied are avoided if possible.
+        If all are resting, prefer addresses that have replied before, then the address whose rest ends first. In one of
+        the ``last`` attempts, addresses that failed and have never replied are avoided if possible.
         """
         with self._lock:
             if awake := self._awake(last):

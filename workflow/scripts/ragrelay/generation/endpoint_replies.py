@@ -180,7 +180,7 @@ class Reply(_Part, Generic[AnyChoice]):
         return self.usage or _Usage()
 
     def candidates(self) -> list[tuple[str, float]]:
-        """Return the text and log-probability of each candidate for the first token, or an empty list without any."""
+        """Return each candidate for the first token with its log-probability; an empty list if there are none."""
         logprobs = self.choices[0].logprobs or _Logprobs()
         if logprobs.top_logprobs:
             return list((logprobs.top_logprobs[0] or {}).items())
@@ -204,7 +204,7 @@ def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
 def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
     """Convert ``reply`` to a row for the answer store.
 
-    If the endpoint refused or filtered the answer, or if the model only called a tool or wrote a thought, the answer is
+    If the endpoint filtered the answer, or if the model refused, called a tool or wrote only a thought, the answer is
     null and finish_reason gives the reason. Token counts that are missing from the reply are null.
     """
     choice, usage = reply.choices[0], reply.counts
@@ -240,7 +240,7 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, o
 def refused_prompt(error: Exception) -> str | None:
     """Return the finish_reason for a prompt that the endpoint refused; None if ``error`` has another cause.
 
-    REFUSED may also be caused by a request key, unless the address has already answered other prompts.
+    The result REFUSED may be due to a request key instead, unless the address has answered other prompts.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -253,7 +253,7 @@ def refused_prompt(error: Exception) -> str | None:
 
 
 class ThoughtReply(NamedTuple):
-    """A thought, the token ids to append to the prompt for the next request, and token counts; None if unknown."""
+    """A thought, the token ids to append to the next request's prompt, and token counts (None if unknown)."""
 
     thought: Thought
     ids: tuple[int, ...] | None
@@ -310,7 +310,7 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
 
 
 def check_read(place: str, request: Request, read: int | None) -> None:
-    """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
+    """Raise InputError if the endpoint read fewer tokens (``read``) than the prompt has.
 
     A prompt sent as token ids must be read completely. For a prompt sent as text, ``read`` must be at least READ_SHARE
     times the number of words (in a chat, words in the user message). An unknown number (None) is accepted.

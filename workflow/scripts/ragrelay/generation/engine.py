@@ -1,4 +1,4 @@
-"""Run vLLM one step at a time. Unlike calls with chunks of requests, this keeps the batch full."""
+"""Run vLLM step by step, adding requests as others finish, so that the batch stays full."""
 
 import copy
 import os
@@ -159,7 +159,7 @@ class VllmEngine:
 
         ``asked``: the requests; each consists of an item (any object), the prompt's token ids and SamplingParams.
         ``follow`` may return another request for an item and its output; the item is then yielded only after that
-        request has finished. The engine holds up to twice as many requests as its batch.
+        request has finished. At any time, the engine has at most twice as many requests as fit into a batch.
         """
         from vllm.inputs import TokensPrompt
 
@@ -223,7 +223,7 @@ class VllmEngine:
 
 
 def check_end(output: Any) -> None:
-    """Raise InputError if a request failed inside vLLM, because its output is then not an answer."""
+    """Raise InputError if a request failed inside vLLM, because the output is then not an answer."""
     reason = str(output.outputs[0].finish_reason)
     if reason in GIVEN_UP:
         found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"

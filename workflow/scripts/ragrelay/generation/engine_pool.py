@@ -1,6 +1,6 @@
 """Run several vLLM engines side by side in one job, each in a separate process on separate GPUs.
 
-Use a pool on clusters that only allocate complete nodes if the model needs fewer GPUs than a node has.
+Use a pool on clusters that only allocate complete nodes, if the model needs fewer GPUs than a node has.
 """
 
 import os

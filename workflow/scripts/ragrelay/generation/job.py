@@ -74,9 +74,9 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
-    raised before the engine starts, except with ``leaves_out`` and over_window: truncate; the jobs that read the
-    answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors by
-    prompt_id), seconds, engine, the counts of count_makers, and tokens.
+    raised before the engine starts. ``leaves_out`` turns this error off if over_window is truncate; the jobs that read
+    the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors by
+    prompt_id), seconds, engine, the counts from count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -109,7 +109,7 @@ def generate_answers(
 
 
 def expect_model(engine: Maker, store: PartStore) -> None:
-    """Make an endpoint's engine expect the model name in the latest part of ``store`` that contains one."""
+    """Require an endpoint's replies to name the same model as the latest rows in ``store``."""
     if engine.device == ENDPOINT:
         looks = (store.parts(latest=number) for number in (1, 0))  # read all parts only if the latest names none
         named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
@@ -120,8 +120,8 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, but hold back rows for refused prompts until another prompt is answered.
 
-    With ``answered``, the store already has answers and nothing is held back. Raises the first refusal's error if all
-    prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
+    ``answered``: whether the store already has answers; nothing is then held back. Raises the first refusal's error if
+    all prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]
@@ -201,9 +201,9 @@ def keep(
     """Append an engine's ``rows`` to ``store``, in a new part about every ``flush_seconds`` and at the end.
 
     Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
-    ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported in
-    ``tokens`` or, if that is None, as rows out of ``number``, which are called ``unit`` (a plural). Returns the number
-    of rows (``made``), all sums, and generate_seconds. If a term is unknown, the sum is None, and is left out of the
+    ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported
+    through ``tokens`` or, if that is None, as rows out of ``number``. ``unit``: the plural noun for rows. Returns the
+    number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and isn't in the
     metadata. Raises InputError for a row with a log-probability above 0, after storing the rows before it.
     """
     waiting: list[dict[str, Any]] = []

@@ -31,12 +31,12 @@ class NoEngineError(InputError):
 
 
 def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
-    """Raise NoEngineError. Jobs that only count missing keys use this function to start an engine."""
+    """Raise NoEngineError instead of starting an engine, in a job that only counts missing keys."""
     raise NoEngineError
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
-    """Run ``job`` without an engine, and return the number of keys that it would compute, for a count file.
+    """Count the keys that ``job`` would compute, by running it without an engine; return a count file's content.
 
     ``job`` must start its engine with no_engine. ``number`` counts the keys; by default, the NoEngineError contains the
     count. After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
@@ -73,7 +73,7 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Return the number of keys that ``ask_parts`` (of questions.parts) would compute, for a count file.
+    """Count the keys that ``ask_parts`` would compute for ``parts``; return a count file's content.
 
     If later requests in a part depend on missing replies, only the part's first requests are counted.
     """

@@ -38,7 +38,7 @@ class Speed:
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the combined speed of ``engines`` engines that run side by side."""
+        """Return the combined speed of several ``engines`` that run side by side at this speed."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 

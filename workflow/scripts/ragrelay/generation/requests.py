@@ -1,4 +1,4 @@
-"""Build a generation job's requests: collect the missing keys, divide them into shards, and tokenise prompts."""
+"""Build a generation job's requests: collect the keys, divide them into shards, and tokenise the prompts."""
 
 import math
 from collections import deque
@@ -44,15 +44,15 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
     """Collect the distinct keys (prompt_id, seed) in all prompt files, in processing order, and assign them to shards.
 
     ``prompts``: each retriever's prompt files. Each prompt is combined with each of ``seeds`` or, if the files have a
-    column ``seed``, only with the seed in its row. Further columns: qid, retriever and path (of the first file with the
-    prompt), size (the prompt's bytes), shard. Texts stay in their files (see with_texts), because a large study's texts
-    would fill a node's memory.
+    column ``seed``, only with the seed in that column. Further columns: qid, retriever and path (of the first file with
+    the prompt), size (the prompt's bytes), shard. Texts stay in their files (see with_texts), because a large study's
+    texts would fill a node's memory.
 
     Queries are ordered by a hash of their qid, so that finished queries are always a random sample, complete for every
     retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed, so that the
-    engine's prefix cache can serve the shared instruction, nested contexts and further seeds. A query's prompts all go
-    to one shard: long queries first, each to the shard with the least prompt text so far. All shards compute the same
-    assignment.
+    engine's prefix cache can serve the shared instruction, nested contexts and further seeds. All of a query's prompts
+    go to the same shard. Queries with the most text are assigned first, each to the shard with the least text so far.
+    All shards compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in parts.
 
-    A part has complete queries and about TEXT_BYTES of prompts. ``keys`` that already have texts are yielded unchanged.
+    Each part contains complete queries and about TEXT_BYTES of prompts. ``keys`` with texts are yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -189,9 +189,9 @@ def tokenised(
 ) -> Iterator[Request]:
     """Build requests for ``missing`` (rows of with_texts), tokenising each prompt only once.
 
-    Each prompt must leave room for the longest reply within ``window`` (unchecked if None). ``over_window: truncate``
-    lets ``layout`` rebuild longer prompts with fewer passages. A prompt that is still too long raises InputError or, if
-    ``refused`` is given, is left out; ``refused`` then gets the error, keyed by prompt_id. See also check_marks.
+    Each prompt must leave room for the longest reply within ``window``, unless that is None. With ``over_window:
+    truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError or, if ``refused``
+    is given, is left out; ``refused`` then gets the error, keyed by prompt_id. See also check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -265,7 +265,7 @@ def prompt_lengths(
 
     Columns: prompt_id, prompt_tokens (estimated without a tokenizer), shared_first (tokens cached for the prompt's
     first request, which shares complete blocks of ``block`` tokens with the previous prompt), shared_again (tokens
-    cached for requests with further seeds). For errors, see requests_of.
+    cached for requests with further seeds). Raises InputError for a prompt that exceeds ``window``.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))

@@ -131,7 +131,7 @@ def failed_addresses(shards: Iterable[Shard]) -> list[str]:
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a message for each model and address that sent no reply in a job, from logs newer than ``since``."""
+    """Yield a message for each address that sent no reply during a job, based on logs newer than ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:

@@ -53,7 +53,7 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
 
 
 def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -> dict[str, Any]:
-    """Add a ``thought`` that was generated in a separate request to the ``row`` of the answer that follows.
+    """Add a separately generated ``thought`` to the ``row`` of the answer that follows the thought.
 
     ``tokens``: the thought's number of tokens; None if unknown. If the thought didn't end, the answer is set to null.
     """
@@ -95,7 +95,7 @@ class AnswerStore(PartStore):
         return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return prompt_id, seed and ``columns`` of the rows stored for ``keys``, without duplicates and unsorted.
+        """Return prompt_id, seed and ``columns`` of the stored rows for ``keys``, without duplicates, in any order.
 
         If there is no answer because the endpoint refused the prompt, the row for the refusal is returned.
         """
@@ -106,8 +106,8 @@ class AnswerStore(PartStore):
     def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
         """Return the answers for ``keys``, separated from thoughts, with columns PER_ANSWER and THOUGHT.
 
-        ``marks``: the generator's thought marks (see reading_marks). If they are None, raises InputError for an answer
-        with thought marks, which only earlier versions stored.
+        ``marks``: the generator's thought marks (see reading_marks). If ``marks`` is None, raises InputError for an
+        answer with thought marks, which only earlier versions stored.
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

@@ -1,7 +1,7 @@
 """Find the marks around reasoning models' thoughts (key ``thinking``), and separate thoughts from answers.
 
 Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. Depending on
-the tokenizer, a mark is one token or several, and the tokens are special or not.
+the tokenizer, a mark consists of one or more tokens, which may be special tokens.
 """
 
 import json
@@ -120,7 +120,7 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return the marks for reading stored answers; NO_THOUGHT if ``thinking`` is `none`, None if it isn't set."""
+    """Return the marks for reading stored answers; NO_THOUGHT if ``thinking`` is `none`, None if the key isn't set."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
@@ -143,7 +143,7 @@ def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]
 
 
 def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
-    """Return the start and end mark, with ``auto`` from the loaded ``tokenizer``; None if answers stay unchanged."""
+    """Return the thought marks (with ``auto``, from the loaded ``tokenizer``); None if answers stay unchanged."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
         return None if marks == NO_THOUGHT else list(marks)
@@ -298,8 +298,8 @@ def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.Dat
     unchanged. The thought is the text up to the last end mark. It may lack a start mark, because some chat templates
     write the start mark in the prompt. An answer without an end mark is an unfinished thought if it begins with a start
     mark, or if max_tokens ended it and thoughts weren't separate requests. Such an answer is set to null, with
-    finish_reason THINKING. The texts in WRAPS around an answer are removed too. ``answer_tokens`` is reduced by the
-    thought's number of tokens, if known.
+    finish_reason THINKING. The texts in WRAPS around an answer are removed too. If the thought's number of tokens is
+    known, it is subtracted from ``answer_tokens``.
     """
     answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
     ended = thinking = pl.lit(False)

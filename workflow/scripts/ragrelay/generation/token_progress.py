@@ -47,7 +47,7 @@ LOST = 2.0
 class TokenProgress:
     """The progress of a generation job in tokens, including the tokens of unfinished answers.
 
-    ``number``: answers to generate. ``prompts``: total prompt tokens; ``computed``: without the prefix cache's share.
+    ``prompts``: total prompt tokens for ``number`` answers; ``computed``: prompt tokens not in the prefix cache.
     ``usual``: stored answers' mean number of tokens, and the share of stored answers that ended before ``longest``
     tokens. ``speed``: the engine's speed; None if unknown. ``basis``: a phrase that says where the speed comes from.
     """
@@ -176,7 +176,7 @@ class PromptProgress(TokenProgress):
         self._mean = tokens / requests
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Count a likelihood's prompt tokens, including tokens from the prefix cache, which can't be predicted."""
+        """Count a likelihood's prompt tokens, even cached ones, because the cache's share can't be predicted."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 

@@ -34,7 +34,7 @@ def entropies(candidates: np.ndarray) -> np.ndarray:
 
 
 def first_margin(candidates: np.ndarray) -> float | None:
-    """Return the log-probability difference (nats) between the two likeliest first tokens; None if there are none."""
+    """Return the log-probability difference (nats) between the two likeliest first tokens; None for an empty answer."""
     if not len(candidates):
         return None
     second, first = np.partition(candidates[0].astype(np.float64), -2)[-2:]

@@ -1,7 +1,7 @@
-"""Tokenise prompts for the engine, with exactly one BOS and without reading special tokens in passages.
+"""Tokenise prompts for the engine, with exactly one BOS. Special tokens in passages are read as plain text.
 
-A passage may contain the text of a special token, as pages about language models do. Such text is read as plain text;
-otherwise, a passage could end the user's turn and start another turn.
+A passage may contain the text of a special token, as pages about language models do. If the text were read as the
+token, a passage could end the user's turn and start another turn.
 """
 
 import datetime
@@ -60,7 +60,7 @@ class ThoughtTokens(NamedTuple):
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-        """Return the thought in a reply (``text``, token ``ids``). The reply stops after the end mark."""
+        """Return the thought in a reply (``text``, token ``ids``) that stopped after the end mark."""
         thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
@@ -69,7 +69,7 @@ class ThoughtTokens(NamedTuple):
         return thought._replace(rest=rest if mark else "")
 
     def ids(self, text: str) -> tuple[int, ...]:
-        """Return the token ids of a ``text`` written by the model. Special tokens in the text are read as such."""
+        """Return the token ids of a ``text`` written by the model, which may contain special tokens."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 

@@ -60,9 +60,9 @@ def _row(
 
 
 class Layout:
-    """The data for rebuilding prompts that are too long with fewer passages. Files are read only for such prompts.
+    """The data for rebuilding overlong prompts with fewer passages. Files are read only for such prompts.
 
-    ``queries``: path of the queries. ``contexts``: path of each retriever's contexts, keyed by retriever.
+    ``queries``: path of the queries file. ``contexts``: path of each retriever's contexts, keyed by retriever.
     """
 
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:

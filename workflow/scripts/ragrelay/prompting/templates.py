@@ -43,11 +43,11 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """Return the system message for a prompt with ``passages``; without passages, for a zero-shot prompt."""
+        """Return the system message for a prompt with ``passages`` or, if there are none, for a zero-shot prompt."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """Build the prompt from ``query`` and ``passages`` in prompt order; without passages, the zero-shot prompt.
+        """Build the prompt from ``query`` and ``passages`` (in prompt order) or, without passages, a zero-shot prompt.
 
         Raises InputError if the template's function doesn't return a string.
         """

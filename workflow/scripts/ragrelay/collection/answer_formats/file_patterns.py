@@ -1,4 +1,4 @@
-"""Find answer files that match a path pattern such as ``{retriever}_{k}.jsonl``, and read the values from the paths."""
+"""Find answer files that match a path pattern such as ``{retriever}_{k}.jsonl``, and read values from the paths."""
 
 import glob
 import re

@@ -103,7 +103,7 @@ def _check_utf8(place: str, texts: Iterable[str]) -> None:
 
 
 def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
-    """Return the column ``names``, after changing names that differ from one of ``keys`` only in case or spaces.
+    """Return the column ``names``; a name that differs from a key only in case or spaces is replaced by the key.
 
     Raises InputError if one of ``keys`` occurs more than once, unless ``once`` is false.
     """

@@ -91,7 +91,7 @@ class File(GeneratorKind):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return a hash of all datasets' files, the keys ``retriever`` and ``k``, and, if set, the key ``thinking``."""
+        """Return the fingerprint's input: a hash of all answer files, retriever, k and, if set, thinking."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]

@@ -88,7 +88,7 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that a tokenizer is set if another key needs it, and that no request key is set twice."""
+        """Check that a tokenizer is set if another key needs one, and that no request key is set twice."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
@@ -137,9 +137,9 @@ class Openai(Generator):
         """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
         An address from the environment isn't included, because your server may move between runs. ``sent`` lists the
-        keys that are sent only to override the server's defaults, with a value that has no effect. Earlier versions
-        didn't send such keys. A null key isn't sent now either. It is recorded with its value that has no effect, as in
-        earlier versions, so that earlier answers can be reused.
+        keys with a value that has no effect. They are sent to override the server's defaults, which earlier versions
+        didn't do. A null key isn't sent. It is recorded with the value that has no effect, as in earlier versions, so
+        that earlier answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -156,7 +156,7 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return the token limit for thoughts; 0 for a chat without tokenizer, where ``max_tokens`` limits both."""
+        """Return the token limit for thoughts; 0 for a chat without tokenizer, which only has ``max_tokens``."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod

@@ -139,7 +139,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.repetition_window'", "a key that has no effect on its own", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that local model and adapter files are complete and supported, and that the window fits a prompt."""
+        """Check that a local model and adapter are usable, and that the window leaves room for a prompt."""
         path = local_path(self.model, study.folder)
         if is_gguf_model(self.model):
             if path is not None:
@@ -188,8 +188,8 @@ class Vllm(Generator):
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or start several engines in separate processes.
 
-        Raises InputError if the dtype is `auto` and this machine has no GPU: the study was planned for a GPU, where
-        `auto` means another data type.
+        Raises InputError if the dtype is `auto` and this machine has no GPU, because the study was then planned for a
+        GPU, where `auto` means another data type.
         """
         import torch
 

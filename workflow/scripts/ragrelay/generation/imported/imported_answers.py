@@ -1,4 +1,4 @@
-"""Assign imported answers to the cells of a study's grid, and check them against its dataset."""
+"""Assign imported answers to the cells of a study's grid, and check them against the dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
-    """The grid's values, and the ``retriever`` and ``k`` to use for answers that don't name them."""
+    """The grid's values, and the default ``retriever`` and ``k`` for imported answers."""
 
     retrievers: Sequence[str]
     orderings: Sequence[str]
@@ -42,11 +42,11 @@ class Places(NamedTuple):
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     """Fill in missing retrievers, orderings, ks and seeds in ``rows`` (columns answer_rows.ROWS).
 
-    Ordering defaults to descending, and seed to the grid's first seed. Retriever defaults to the one in ``places``,
-    then to the grid's only retriever. k defaults to the number in ``places``, then to the length of the retriever's
-    longest passage list, then to the grid's only k. Answers with the retriever `zeroshot` or k = 0 get ordering `none`
-    and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k passages, and two
-    answers with the same key.
+    The default ordering is descending, and the default seed is the grid's first seed. The default retriever is the one
+    in ``places``, or else the grid's only retriever. The default k is the number in ``places``, or else the length of
+    the retriever's longest passage list, or else the grid's only k. Answers with the retriever `zeroshot` or k = 0 get
+    ordering `none` and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k
+    passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -82,9 +82,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Read the answers in ``files`` (paths, each with values for all its answers) and remove thoughts.
+    """Read answers from ``files`` (paths, each with values that apply to the complete file), and remove thoughts.
 
-    Raises InputError for malformed rows, and for thought marks other than the ones in a file's value `thinking`.
+    Raises InputError for malformed rows, and for thought marks that don't match the file's value `thinking`.
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:

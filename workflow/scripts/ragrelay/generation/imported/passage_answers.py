@@ -1,4 +1,4 @@
-"""Read and check imported answers from single passages, and convert them to the format of generated answers."""
+"""Read and check imported single-passage answers, and convert them to the format of generated answers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,11 +19,11 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 def checked_passages(
     files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Read and check the answers in ``files`` (paths, each with values for all its answers).
+    """Read and check single-passage answers from ``files`` (paths, each with values that apply to the complete file).
 
-    Returns one row per query, passage and seed: place, qid, docno, seed, answer, finish_reason. An answer without a
-    seed gets the first of ``seeds``. Identical duplicates are allowed, for example in several retrievers' files. Raises
-    InputError for an answer not from one passage, unknown queries or passages, and two answers with the same key.
+    Returns columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of
+    ``seeds``. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError for a line
+    that isn't an answer from one passage, an unknown query or passage, and two different answers with the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -43,8 +43,8 @@ def read_single_answers(
     """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing answers.
 
     The rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then seed.
-    ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the files' name in
-    messages. Raises InputError if none of the ``ranked`` passages has an answer.
+    ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the name of the
+    files in messages. Raises InputError if none of the ``ranked`` passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

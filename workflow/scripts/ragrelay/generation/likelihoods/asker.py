@@ -16,7 +16,7 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, tex
 
 
 class Receipt(TypedDict, total=False):
-    """The receipt for a question's requests, typed for type checkers."""
+    """The receipt for a question's requests."""
 
     fingerprint: str
     """The fingerprint of the store with the replies."""
@@ -27,7 +27,7 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """The interface for a question's requests: send them to an engine, look up stored replies, or count them."""
+    """The interface of askers, which send a question's requests to an engine, look up replies, or count requests."""
 
     generator: GeneratorEntry
     """The definition of the generator that gets the requests."""
@@ -42,7 +42,7 @@ class Asker(Protocol):
 
 
 class EngineAsker:
-    """An asker that sends requests to an engine. The engine starts when the first reply is missing.
+    """An asker that sends requests to an engine. The engine starts only if a reply is missing.
 
     ``fingerprint``: the likelihood fingerprint, which the model's files must match before and after the engine starts.
     """

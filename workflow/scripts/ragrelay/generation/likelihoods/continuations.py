@@ -22,5 +22,5 @@ def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def without_chat(generator: GeneratorEntry) -> GeneratorEntry:
-    """Return the generator's definition without chat template, so that texts are scored unchanged."""
+    """Return the generator's definition without the chat template, so that texts are scored unchanged."""
     return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}  # type: ignore[return-value]

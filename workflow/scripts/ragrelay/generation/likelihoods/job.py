@@ -35,12 +35,12 @@ def fill_likelihoods(
 ) -> dict[str, Any]:
     """Compute the likelihoods of ``asked`` (prompt_id, prompt, system, token_ids) that aren't in ``store`` yet.
 
-    ``token_ids`` is a continuation of the prompt; a prompt may have several, in separate rows. For an endpoint, the
-    columns of endpoint_words.with_spellings replace ``token_ids``. ``start_engine(generator, window)`` is called only
-    if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running engine with the
-    same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their prompt_tokens and
-    cached_tokens, seconds, engine, and the counts of count_makers. Raises RequestError if a prompt and its continuation
-    exceed the window.
+    ``token_ids`` is a continuation of the prompt; a prompt may have several continuations, in separate rows. For an
+    endpoint, the columns of endpoint_words.with_spellings replace ``token_ids``. ``start_engine(generator, window)`` is
+    called only if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running
+    engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their
+    prompt_tokens and cached_tokens, seconds, engine, and the counts from count_makers. Raises RequestError if a prompt
+    and its continuation exceed the window.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -88,7 +88,7 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and the rows that ``store`` lacks.
+    """Return the distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and those missing from ``store``.
 
     Both tables have the added column continuation and keep the order of ``asked``.
     """
@@ -99,8 +99,8 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
     """Build the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    Sorting puts prompts with a common beginning next to each other, so that the prefix cache can serve them. Raises
-    RequestError if a prompt and its continuation exceed the window.
+    Sorting puts prompts with a common beginning next to each other, so that the prefix cache can serve the beginning.
+    Raises RequestError if a prompt and its continuation exceed the window.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (

@@ -55,7 +55,7 @@ def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodSt
 
 
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
-    """Return the scoring speed, a phrase that says where it comes from, and an engine's start-up time in seconds.
+    """Return the scoring speed, a description of its source, and an engine's start-up time in seconds.
 
     The speed is measured on the latest parts of ``store`` that record token counts, or else on the prompts of
     ``answers``. If both lack data, the speed of answer tokens is returned, which gives an upper bound on the time.

@@ -75,7 +75,7 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Receipt, cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Read each question's word probabilities from the store, and divide them by their sum.
+    """Read each question's word probabilities from the store, and normalise them so that they sum to 1.
 
     If an engine in the job had to begin the reply with a given text, mass is null, because the stored likelihoods then
     include that text's unknown probability.

@@ -1,4 +1,4 @@
-"""Find the tokens that represent a word at the beginning of a reply, and compute each word's share of probability."""
+"""Find the tokens that represent a word at the beginning of a reply, and compute words' shares of the probability."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from ragrelay.base.errors import RequestError
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
     """Return one or two token ids for each word: the first token of the word with and without a leading space.
 
-    The token with a space is included only if this variant has no more tokens than the variant without, because some
-    tokenizers make the space a separate token. A word's probability is the sum of its tokens' probabilities. Source:
-    Hagström et al., DRUID, whose code uses the first token and warns if it isn't the complete word. Raises RequestError
-    if two words share a token or a word has no token; ``place`` names the tokenizer in the message.
+    The variant with a space is used only if it has no more tokens than the variant without, because some tokenizers
+    make the space a separate token. A word's probability is the sum of its tokens' probabilities. Source: Hagström et
+    al., DRUID, whose code uses the first token and warns if it isn't the complete word. Raises RequestError if two
+    words share a token or a word has no token; ``place`` names the tokenizer in the message.
     """
     ids_of = {}
     for word in words:
@@ -54,8 +54,8 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
     """Compute each word's share of the total probability of ``words`` (shares), and that total (mass).
 
     ``likelihoods``: columns ``by``, word and logprob, one row per token. A word's probability is the sum over its
-    tokens. shares is a list; its values are equal if all probabilities are 0. mass is from 0 to 1. Source of the
-    quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020.
+    tokens. The shares (a list) are equal if all probabilities are 0; mass is between 0 and 1. Source of the quotient:
+    Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
@@ -77,8 +77,8 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
 def text_ids(tokenizer: Any, text: str) -> list[int]:
     """Return the token ids of ``text``, without adding special tokens.
 
-    Unlike plain_ids (generation/tokens.py), this function reads the text of a special token as that token, because
-    words and beginnings of replies come from the study's templates, not from passages.
+    Unlike plain_ids (generation/tokens.py), this function reads the text of a special token as the token, because words
+    and beginnings of replies come from the study's templates, not from passages.
     """
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
