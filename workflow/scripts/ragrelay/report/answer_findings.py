@@ -1,4 +1,4 @@
-"""Write the page's findings on answers: effect of the ordering, variation over seeds, endings, blanks and cost."""
+"""Write the page's findings on answers: effect of the ordering, variation over seeds, how answers end, and cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -78,7 +78,7 @@ def _cost(section: Section) -> list[str]:
 def ends(section: Section) -> dict[str, float]:
     """Return the noteworthy shares of answers that didn't end normally, keyed by a phrase for how they ended.
 
-    Shares are relative to all answers, including missing ones; if a file provides the scores, to the scored answers.
+    Shares are relative to all answers, including missing answers, or to scored answers if a file provides the scores.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -94,14 +94,14 @@ def counted_answers(section: Section, of_all: str = "all answers") -> str:
 
 
 def missing(section: Section) -> str:
-    """Return the share of missing answers, or the number if the share is tiny; an empty string if none is missing."""
+    """Return the share of missing answers, their number if the share is tiny, or an empty string if none is missing."""
     sums = facts_of(section).answers
     many = sums["missing"] >= NOTEWORTHY * sums["n"]
     return "" if not sums["missing"] else share(sums["missing"] / sums["n"]) if many else count(sums["missing"])
 
 
 def alike(section: Section) -> list[str]:
-    """Write how often all seeds produced the same answer to a query, unless that share is below `NOTEWORTHY`."""
+    """State how often all seeds produced the same answer to a query, unless that share is below `NOTEWORTHY`."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:

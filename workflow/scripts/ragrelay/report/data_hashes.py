@@ -1,4 +1,4 @@
-"""Hash the data behind a study's results, for its provenance and for comparing two studies."""
+"""Hash the data behind a study's results, to record the study's provenance and to compare two studies."""
 
 import gzip
 import json
@@ -26,11 +26,11 @@ def data_hashes(
     config: Mapping[str, Any],
     more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
-    """Count and hash every kind of data that the results for ``dataset`` depend on, regardless of row order.
+    """Return counts and hashes of the data behind the results for ``dataset``, regardless of row order.
 
-    A dataset always has ``queries`` and ``judgements``, and may have ``gold answers``, ``clusters`` (of queries) and
-    ``subtopics``. Each retriever has ``run <retriever>`` (hashed without comments and tags) and may have ``passages of
-    <retriever>`` (from a file of yours) and ``processor of <retriever>``. ``corpus <index>`` was hashed on indexing.
+    The keys are ``queries``, ``judgements`` and, if the dataset has them, ``gold answers``, ``clusters`` and
+    ``subtopics``; ``run <retriever>`` (without comments and tags) and, if the retriever has them, ``passages of
+    <retriever>`` (from your own file) and ``processor of <retriever>``; and ``corpus <index>``, hashed while indexing.
     The functions in ``more`` hash the annexes' data. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
@@ -69,7 +69,7 @@ def data_hashes(
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
     """Compare the queries of two dataset folders, and return the qids of queries that differ, keyed by what differs.
 
-    The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only queries in both folders count.
+    The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only queries in both are compared.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])
@@ -103,7 +103,7 @@ def _run_lines(path: Path) -> list[str]:
 
 
 def rows_of(frame: pl.DataFrame) -> list[str]:
-    """Return each row of ``frame`` as a JSON text."""
+    """Convert each row of ``frame`` to a JSON string."""
     return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
 
 

@@ -14,7 +14,7 @@ QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
-    """Compute the quantiles of utility over queries, and the number of queries, for each row of `CONTEXT` columns."""
+    """Compute each cell's quantiles of utility over queries, and the number of queries."""
     quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 

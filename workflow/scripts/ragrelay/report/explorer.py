@@ -37,7 +37,7 @@ class Explorer:
 
 
 def explorer(study: ReportedStudy, page: Path) -> Explorer:
-    """Prepare the query explorer for the page at ``page``. It is empty if the study has no explorer data."""
+    """Prepare the query explorer for the page at ``page``. Return an empty Explorer if the study has no such data."""
     if not study.explorer:
         return Explorer()
     parts, inside, notes = [], {}, []

@@ -70,7 +70,7 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The same fact as stored in the table; differs from the fact itself if a difference was reversed."""
+        """The fact as in the table. If the retrievers of a difference were swapped, the swap is undone."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class Slope(Fact):
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the slope has an interval, and zero isn't in it."""
+        """Whether the slope has an interval that excludes zero."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
@@ -298,9 +298,9 @@ class QueryClusters(Fact):
 
 @dataclass(frozen=True)
 class AnswerCounts(Fact):
-    """The numbers of answers in the section, by how they ended. Orderings of a single passage are counted only once.
+    """The numbers of answers in the section, by how they ended. For k = 1, only one ordering is counted.
 
-    ``absent``: answers missing from an imported file, which ``n`` and ``missing`` include.
+    ``n`` and ``missing`` include ``absent``, the number of answers missing from an imported file.
     """
 
     TABLE = "lengths"
@@ -340,7 +340,7 @@ def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:
-    """Compute the mean of the non-null ``values`` and its interval; return None if all values are null."""
+    """Compute the mean of the non-null ``values``, with an interval. Return None if all values are null."""
     known = values.drop_nulls().to_numpy()
     return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
 
@@ -387,7 +387,7 @@ class Facts:
 
     @cached_property
     def other_pairs(self) -> list[Difference]:
-        """The difference between each other ranking and the reference retriever, in descending order."""
+        """The differences between the other rankings and the reference retriever, in descending order."""
         rankings = self.section.rankings
         rows = self.section["systems"].filter(
             pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
@@ -418,7 +418,7 @@ class Facts:
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return both retrievers' values of a Quality field, or None unless both have P for the same queries."""
+        """Return both retrievers' values of a Quality field. Return None if they have P for different queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property
@@ -434,7 +434,7 @@ class Facts:
 
     @cached_property
     def slopes(self) -> dict[str, Slope]:
-        """Relay's slopes over all rankings. Keys: "" (not adjusted), ``adjusted`` and ``unseen`` (references)."""
+        """Relay's slopes over all rankings: unadjusted (key ""), ``adjusted``, and scored on ``unseen`` references."""
         ordering, k, grade, measure = self.section.lead.values()
         rows = self.section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
         by_key = {(row["references"], row["adjusted"]): Slope.of(row) for row in rows.iter_rows(named=True)}
@@ -449,12 +449,12 @@ class Facts:
 
     @cached_property
     def deciding(self) -> list[Slope]:
-        """The slopes (not adjusted and adjusted for difficulty) that the conclusion on relay is based on."""
+        """The slopes on which the conclusion on relay is based: unadjusted, and adjusted for difficulty."""
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
     def too_few_at(self) -> dict[int, list[Slope]]:
-        """The slopes at every other k for which there are too few queries, keyed by k."""
+        """The slopes at every other k at which there are too few queries for a verdict, keyed by k."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
             references=self.where["references"],
@@ -474,7 +474,7 @@ class Facts:
 
     @cached_property
     def clusters(self) -> list[QueryClusters]:
-        """The summary of the query clusters; an empty list if queries are independent."""
+        """A list with the summary of the query clusters, or an empty list if queries are independent."""
         return [QueryClusters.of(row) for row in self.section["clusters"].iter_rows(named=True)]
 
     @cached_property

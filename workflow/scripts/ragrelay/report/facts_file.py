@@ -1,4 +1,4 @@
-"""Write the sentences on a page's first screen to a JSON file, with the table rows that contain each number.
+"""Write the sentences on a page's first screen as JSON, with the table rows from which each sentence is derived.
 
 For the format, see docs/reference/facts.md. VERSION changes if a key is renamed or removed.
 """

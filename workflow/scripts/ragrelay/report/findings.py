@@ -1,4 +1,4 @@
-"""Write the sentences with a section's findings and limitations, and the study's summary."""
+"""Write sentences that state a section's findings and limitations, and a summary of the study."""
 
 import math
 
@@ -52,7 +52,7 @@ def summary(study: ReportedStudy) -> list[str]:
 
 
 def findings(section: Section) -> Findings:
-    """Write the findings and limitations for the primary comparison's cell and over all cells."""
+    """Write a section's findings and limitations, for the primary comparison's cell and over all cells."""
     grid = section.grid
     ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
@@ -100,7 +100,7 @@ def findings(section: Section) -> Findings:
 
 
 def unscored(study: ReportedStudy, section: Section) -> list[str]:
-    """Write how many of the section's answers the judge couldn't score, if any."""
+    """State how many of the section's answers the judge couldn't score, if any."""
     key = {"generator": section.generator, "scorer": section.scorer}
     counts = [row for row in study.left_out if row["what"] == UNSCORED and row["dataset"] == section.dataset]
     number = sum(row["count"] for row in counts if row["detail"].items() >= key.items())

@@ -35,7 +35,7 @@ def correlation_latex(section: Section, unseen: bool = False) -> str:
 
 
 def significance_latex(section: Section, unseen: bool = False) -> str:
-    """Write a LaTeX table of the paired tests marked † or ‡: mean difference and effect size with intervals, and p."""
+    """Write a LaTeX table of the paired tests behind † and ‡: differences, effect sizes, intervals and p-values."""
     frame = _of(section.rows("significance"), section, unseen)
     columns: dict[str, Callable[[Row], str]] = {
         "$n$": lambda row: count(row["n"]),

@@ -40,7 +40,7 @@ def size(sections: Sequence[Section]) -> str:
 
 
 def scope(section: Section) -> str:
-    """Write which k, ordering and references the first screen uses."""
+    """State which k, ordering and references the first screen uses."""
     ordering, k, references, _ = section.lead.values()
     left = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
@@ -50,7 +50,7 @@ def scope(section: Section) -> str:
 
 
 def figure_title(facts: Facts) -> str:
-    """Write at which k one retriever of the primary pair is ahead, and at which k the comparison is undecided."""
+    """State at which k one retriever of the primary pair is ahead, and at which k the comparison is undecided."""
     rows = [row for _, row in sorted(facts.pair_by_k.items())]
     ahead = {"{} is ahead": [row for row in rows if row.better], "{0} is ahead": [row for row in rows if row.worse]}
     parts = []
@@ -67,7 +67,7 @@ def figure_title(facts: Facts) -> str:
 
 
 def figure_remark(facts: Facts) -> str:
-    """Write at which k one more query would overturn the primary pair's verdict, if at any."""
+    """State at which k one more query would overturn the primary pair's verdict, if there is any such k."""
     decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
     fallen = [row for row in decided if row.stands is False]
     return would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} at k = {_ks(fallen)}") if fallen else ""

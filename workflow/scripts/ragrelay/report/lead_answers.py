@@ -48,7 +48,7 @@ def answers(facts: Facts) -> list[Conclusion]:
 
 
 def compared(facts: Facts) -> Conclusion:
-    """Write which retriever of the primary pair gives better answers."""
+    """State which retriever of the primary pair gives better answers."""
     heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
     primary = facts.section.primary
     if facts.primary is None:
@@ -79,7 +79,7 @@ def compared(facts: Facts) -> Conclusion:
 
 
 def winner_first(pair: Difference) -> tuple[Difference, str]:
-    """Swap the retrievers if the second is better, and return the difference with a sentence about it."""
+    """Return the difference with the better retriever (if any) first, and a sentence that states the verdict."""
     pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
     names = {"one": pair.retriever, "other": pair.against_retriever}
     return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
@@ -95,7 +95,7 @@ def _both(values: tuple[float, float]) -> str:
 
 
 def ranked_well(facts: Facts) -> Conclusion:
-    """Write whether queries with better rankings have higher utility, based on each retriever's Spearman's ρ."""
+    """State whether queries with better rankings have higher utility, based on each retriever's Spearman's ρ."""
     rankings, lead = facts.section.rankings, facts.section.lead
     heading = "Queries", "Do queries with better rankings have higher utility?"
     known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
@@ -175,7 +175,7 @@ def at_most(sizes: list[int]) -> str:
 
 
 def relayed(facts: Facts) -> Conclusion:
-    """Write the conclusion on relay over all rankings, or why there is none."""
+    """State the conclusion on relay over all rankings, or why there is none."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
@@ -193,7 +193,7 @@ def relayed(facts: Facts) -> Conclusion:
 
 
 def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
-    """Write the conclusion on relay with the slopes in ``rows`` (not adjusted, adjusted), or why there is none."""
+    """State the conclusion on relay with the slopes in ``rows`` (unadjusted, adjusted), or why slopes are missing."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row.low is not None and row.high is not None]

@@ -59,7 +59,7 @@ def coloured(facts: Facts) -> list[str]:
 
 
 def state(section: Section, part: int, retriever: str, k: int) -> str:
-    """Return the part of the URL that opens a cell in the query explorer."""
+    """Return the URL fragment that opens a cell in the query explorer."""
     lead = section.lead
     wanted = {
         "part": part,

@@ -1,4 +1,4 @@
-"""Write the warnings on a section's first screen, such as on unjudged passages, too few queries or missing answers."""
+"""Write the warnings on a section's first screen, for example about unjudged passages or missing answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -102,7 +102,7 @@ def unjudged(facts: Facts) -> list[str]:
 
 
 def relay_with_holes(facts: Facts) -> list[str]:
-    """Write how relay's slope and the conclusion on relay would change if unjudged passages had other labels."""
+    """State how relay's slope and the conclusion on relay would change if unjudged passages had other labels."""
     _, k, _, measure = facts.section.lead.values()
     if not facts.labelled or any(row.slope is None for row in facts.labelled.values()):
         return []
@@ -126,7 +126,7 @@ def _quoted(word: str) -> str:
 
 
 def relay_left_open(facts: Facts) -> list[str]:
-    """Explain an undecided conclusion on relay if the unadjusted slope alone would be significant."""
+    """State why relay is undecided although the interval of the unadjusted slope excludes 0."""
     whole, adjusted = facts.slopes.get(""), facts.slopes.get("adjusted")
     if facts.relayed != relay.NOT_KNOWN or not whole or not whole.excludes_zero:
         return []
@@ -138,7 +138,7 @@ def relay_left_open(facts: Facts) -> list[str]:
 
 
 def clustered(facts: Facts) -> list[Warned]:
-    """Warn that queries form clusters, and write for which results clusters are the units of analysis."""
+    """Warn that queries form clusters, and state which results use clusters as the units of analysis."""
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
                            f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "

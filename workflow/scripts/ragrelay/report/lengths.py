@@ -1,4 +1,4 @@
-"""Plot answer lengths, and the shares of answers by ending, against k."""
+"""Plot answer lengths and how answers end, against k."""
 
 import altair as alt
 import polars as pl
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw the shares of answers by ending as a stacked bar at each k, in a panel per retriever and ordering."""
+    """Draw how answers end, as a stacked bar of shares at each k, in a panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

@@ -1,4 +1,4 @@
-"""Warn about missing answers, on the page and at the end of a run, if there are many."""
+"""Warn about large numbers of missing answers, on the page and at the end of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ MANY = 0.1
 def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, object]]) -> list[str]:
     """Return a warning for each dataset and generator with many missing answers.
 
-    ``lengths``: the result table ``lengths`` of each dataset and generator; ``left_out``: records of left_out.json.
+    ``lengths``: the tables of answer lengths; ``left_out``: the records in left_out.json.
     """
     sentences = []
     for cells in (with_absent(each, left_out) for each in lengths):
@@ -59,9 +59,9 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Add a column ``absent`` to ``lengths``: answers missing from an imported file. ``n`` then includes these answers.
+    """Add the number of answers missing from an imported file to ``lengths``, as a column ``absent`` and in ``n``.
 
-    Answers that a study doesn't need aren't absent: for queries without results (P = P₀), or all zero-shot answers.
+    Answers to queries without results (P = P₀) aren't missing, nor are zero-shot answers if there are none at all.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)
@@ -83,7 +83,7 @@ def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) ->
 
 
 def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str, absent: int = 0) -> str:
-    """Return the reasons for a generator's missing answers as text, such as ` (refused: 3)`, if there are any.
+    """Return the reasons for a generator's missing answers, as text such as ` (unfinished thought: 3)`.
 
     ``absent``: the number of answers missing from an imported file.
     """
@@ -97,9 +97,9 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return the lines to print at the end of a run: about missing answers, the given ``warnings``, and data problems.
+    """Return the warnings to print at the end of a run: on missing answers, on the data, and the given ``warnings``.
 
-    ``lengths``: paths of the tables ``lengths``; ``counts``: left_out.json. If a file can't be read, return a warning.
+    ``lengths``: the tables of answer lengths; ``counts``: left_out.json. An unreadable file only produces a warning.
     """
     try:
         left_out = read_json(counts) if counts else []

@@ -34,7 +34,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """Return the template's values for the page's part on provenance, from provenance.json and left_out.json."""
+    """Return the values for the page's part on provenance, read from provenance.json and left_out.json."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)
@@ -95,7 +95,7 @@ def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
 
 
 def mixed_engines(jobs: Records) -> str:
-    """Write which generators' answers come from more than one engine, device or setting, if any.
+    """State which generators' answers come from more than one engine, device or setting, if any.
 
     Answers generated before ragrelay recorded a setting are ignored for that setting.
     """

@@ -40,7 +40,7 @@ def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
 
     If the other passages are of several kinds, there is a line per kind and a panel per ordering and k. All points in a
     panel use the same queries, because queries without a P at every point are left out. If two retrievers' contexts
-    differ only in the sampling seed, their P is averaged.
+    differ only in the sampling seed, P is averaged over the two retrievers.
     """
     doses, grid = section.grid.doses, section.grid
     sorts = list(dict.fromkeys(dose.others for dose in doses.values()))
@@ -133,7 +133,7 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
 
     Each pair of rankings has a panel, with a line that has relay's slope and goes through the mean differences of
     queries whose contexts differ. Queries for which both differences are 0 aren't drawn. On the page, readers select k,
-    and ``limit`` is the maximum number of points; a file shows the primary comparison's k, and ``limit`` is its width.
+    and ``limit`` is the maximum number of points. In a file, k is the primary comparison's, and ``limit`` is the width.
     """
     ordering, k, references, measure = section.lead.values()
     page, where = theme == "page", {"ordering": ordering, "references": references}

@@ -46,7 +46,7 @@ def gather_provenance(
     """Return the content of provenance.json: config, versions, commit, generators, stages and jobs.
 
     ``fingerprints``: each generator's fingerprint. ``receipts``: the receipt files of all generation jobs.
-    ``benchmarks``: Snakemake's benchmark files and the requested resources. ``root``: a repository, for the commit.
+    ``benchmarks``: Snakemake's benchmark files and the requested resources. ``root``: the repository's folder.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
     generators = {}
@@ -88,7 +88,7 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
 
 
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Sum up the benchmarks of each stage (rule): jobs, seconds, longest, cpu_seconds, memory_mib, and REQUESTED.
+    """Summarise each stage's (rule's) benchmarks: jobs, seconds, longest, cpu_seconds, memory_mib and REQUESTED.
 
     Each rule has a folder with a benchmark file per job (Snakemake's columns s, max_rss in MiB and cpu_time). Memory
     and CPU time are null for jobs that take less than about a second. For generation, tokens are summed over the

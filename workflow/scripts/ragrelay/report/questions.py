@@ -1,4 +1,4 @@
-"""Build a table of means for each model question that has no other place on the page."""
+"""Build a table of means for each model question that isn't shown elsewhere on the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Return all queries with both utility and a value of the measure; columns CONTEXT, qid, measured, utility."""
+    """Return each query's utility and value of the measure, if both exist; columns CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)
@@ -40,7 +40,7 @@ def queries_of(section: Section) -> pl.DataFrame:
 
 
 def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
-    """Fit a least-squares line of utility on the measure for each value of CONTEXT, and return the lines' two ends.
+    """Fit a least-squares line of utility on the measure in each cell, and return both ends of every line.
 
     There is no line if all queries have the same value of the measure.
     """
@@ -78,7 +78,7 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Plot utility against the measure with a point per query, a least-squares line and r, by ordering and retriever.
+    """Plot each query's utility against the measure, with a least-squares line, in a panel per ordering and retriever.
 
     On the page, readers select k and the grade; a file shows the largest k and the first grade. If there are more than
     ``most_points`` points, a sample of the queries is drawn, but lines and r always use all queries.

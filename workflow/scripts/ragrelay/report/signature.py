@@ -1,4 +1,4 @@
-"""Write a signature: a line to print next to a number in a paper, which identifies the data and models behind it."""
+"""Write a signature for numbers in a paper: a line that identifies the data and the models behind the numbers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -45,7 +45,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """A retriever and ordering in Table 1."""
+    """A row of Table 1: the values for a retriever and an ordering."""
 
     retriever: str
     ordering: str

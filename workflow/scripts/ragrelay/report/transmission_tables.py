@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return each cell's share of answers whose best-matching reference was shown, and utility on unseen references."""
+    """Return each cell's share of answers with the best-matching reference in the context, and utility if unseen."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

@@ -111,7 +111,7 @@ def _hours(seconds: float) -> float:
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
     """Return lines for the terminal: a table of used resources, and proposed entries for the profile.
 
-    ``by_rule``: each rule's GPU-hours over all attempts (`engine_use.used_by_rule`).
+    ``by_rule``: each rule's GPU-hours, including failed attempts.
     """
     hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
     of_all = [f"GPU-hours of all attempts, including failed attempts: {', '.join(hours)}"] if hours else []

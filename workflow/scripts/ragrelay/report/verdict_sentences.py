@@ -49,14 +49,14 @@ COMBINATION = "combination"
 
 
 def as_processed(section: Section, names: Iterable[str]) -> str:
-    """Write that processors may have changed passages, if any of the named retrievers has a processor."""
+    """State that processors may have changed passages, if any of the named retrievers has a processor."""
     processed = [f"{name}’s" for name in names if name in section.processed]
     which = f"{listing(processed)} processor{'s' if len(processed) > 1 else ''}"
     return f", though {which} may have changed the text" if processed else ""
 
 
 def equal_length(facts: Facts) -> list[str]:
-    """Write the primary pair's estimated difference at equal answer length, if available. It affects no verdict."""
+    """State the primary pair's estimated difference at equal answer length, if available. It affects no verdict."""
     row = facts.primary
     if row is None or row.equal_length_low is None:
         return []
@@ -70,7 +70,7 @@ def equal_length(facts: Facts) -> list[str]:
 
 
 def sizes(facts: Facts) -> list[str]:
-    """Write which difference between the primary pair's retrievers a study of this size can detect."""
+    """State which difference between the primary pair's retrievers a study of this size can detect."""
     row = facts.primary
     if row is None or row.verdict == TOO_FEW or row.detectable_difference is None:
         return []
@@ -89,7 +89,7 @@ def _for_margin(row: Difference) -> str:
 
 
 def how_relayed(facts: Facts) -> list[str]:
-    """Write the slopes behind the answer on relay: unadjusted, adjusted, and for unseen references."""
+    """State the slopes behind the answer on relay: unadjusted, adjusted, and for unseen references."""
     names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} when scored on unseen references"}
     slopes = [
         names[name].format(slope_with_interval(row)) for name, row in facts.slopes.items() if row.slope is not None
@@ -108,7 +108,7 @@ def how_relayed(facts: Facts) -> list[str]:
 
 
 def not_compared(cells: pl.DataFrame) -> str:
-    """Write why none of the cells can be compared with zero-shot answers. ``cells``: rows of gain.csv."""
+    """State why none of the cells can be compared with zero-shot answers. ``cells``: rows of gain.csv."""
     few = cells.filter(verdict=TOO_FEW)
     named = (
         [f"{TOO_FEW}: {counts(few.row(0, named=True))}" if few["remark"].n_unique() == 1 else TOO_FEW]
@@ -121,7 +121,7 @@ def not_compared(cells: pl.DataFrame) -> str:
 
 
 def gain_counts(section: Section) -> str:
-    """Write in how many cells (for the first grade) answers are better or worse with context than without."""
+    """State in how many cells (for the first grade) answers are better or worse with context than without."""
     cells = distinct(section["gain"].filter(references=section.grades[0]), ("retriever", "ordering"))
     tested = cells.drop_nulls("p_verdict")
     if tested.is_empty():
@@ -143,7 +143,7 @@ def gain_counts(section: Section) -> str:
 
 
 def gains(rows: list[Row]) -> list[str]:
-    """Write each retriever's verdict, mean gain, and mean and median utility. ``rows``: rows of gain.csv."""
+    """State each retriever's mean gain with the verdict, and mean and median utility. ``rows``: rows of gain.csv."""
     if not any(row["n"] for row in rows):
         return ["No query has both P and P₀ here."]
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
@@ -165,7 +165,7 @@ def gains(rows: list[Row]) -> list[str]:
 
 
 def flags(section: Section) -> list[str]:
-    """Warn about cells where mean utility and mean gain have opposite signs, or one query dominates mean utility."""
+    """Warn about cells where mean utility and mean gain have opposite signs or one query dominates mean utility."""
     of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
     cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
     sentences, of = list[str](), " of retriever, ordering, k and references"
@@ -189,7 +189,7 @@ def flags(section: Section) -> list[str]:
 
 
 def correlations(rows: list[Row], measure: str) -> list[str]:
-    """Write each retriever's verdict on Spearman's rho over queries. ``rows``: rows of correlation.csv with rho."""
+    """State each retriever's verdict on Spearman's rho over queries. ``rows``: rows of correlation.csv with rho."""
     known = [row for row in rows if row["value"] is not None]
     parts = [_by_verdict(known, BY_CORRELATION, _rho)] if known else []
     none = [f"{row['retriever']} ({row['reason'] or 'no reason given'})" for row in rows if row["value"] is None]
@@ -198,7 +198,7 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
 
 
 def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[str]) -> list[str]:
-    """Write how many verdicts on rho there are of each kind. ``frame``: the rows of correlation.csv with rho."""
+    """State how many verdicts on rho there are of each kind. ``frame``: the rows of correlation.csv with rho."""
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []
@@ -215,7 +215,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
 
 
 def equivalence(rows: list[Row]) -> list[str]:
-    """Write whether each retriever is better, worse or equivalent to the reference retriever, within a margin."""
+    """State whether each retriever is better than, worse than or equivalent to the reference retriever."""
     tested = [row for row in rows if row["p_difference"] is not None]
     if not tested:
         return []
@@ -230,7 +230,7 @@ def equivalence(rows: list[Row]) -> list[str]:
 
 
 def coupling(rows: list[Row], measure: str) -> list[str]:
-    """Write how utility correlates with P₀, and the measure's correlation with P given P₀, for each retriever."""
+    """State, for each retriever, how utility correlates with P₀, and how the measure correlates with P given P₀."""
     known = [row for row in rows if row["r_p0_utility"] is not None]
     if not known:
         return []

@@ -56,7 +56,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
     """Show relay's slopes (P per 0.1 of a measure), with the unadjusted and the adjusted slope in one row.
 
-    Rows for single pairs are dropped first. With only two rankings, the row for all rankings is shown as their pair.
+    Rows for single pairs are dropped first. If there are only two rankings, their pair is shown in a single row.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()
@@ -140,7 +140,7 @@ BOTH_REMARKS = textual("remark", _both_remarks)
 
 
 def clusters_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the number of query clusters, the effective number, and the largest cluster's size."""
+    """Show the actual and the effective number of query clusters, and the size of the largest cluster."""
     return table_of(
         section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
         numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),
@@ -149,7 +149,7 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Show the pooled verdicts over generators for each dataset, scorer and question, and over all datasets."""
+    """Show the verdicts pooled over generators, for each dataset, scorer and question, and over all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),

@@ -1,1 +1,1 @@
-"""Score how close every answer is to every reference of its query, computing each pair once."""
+"""Score every answer against each of its query's references. Every pair is scored only once."""

@@ -1,4 +1,4 @@
-"""Combine an answer's scores against single references into its score against a reference set."""
+"""Combine an answer's scores against single references into a score against a set of references."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from ragrelay.scoring.store import VALUES
 
 
 class Aggregation:
-    """Combines scores: by ``max`` (the reference with the highest F1), ``mean`` or ``centroid`` (see scorers.cosine).
+    """A method for combining an answer's scores: ``max`` (the reference with the highest F1), ``mean`` or ``centroid``.
 
-    ``norm`` returns the length of the mean embedding of texts, which ``centroid`` needs.
+    ``norm``: for ``centroid``, a function that returns the length of the mean of the texts' embeddings.
     """
 
     def __init__(self, name: str, norm: Callable[[Sequence[str]], float] | None = None) -> None:
@@ -23,11 +23,11 @@ class Aggregation:
     ) -> tuple[np.ndarray, np.ma.MaskedArray]:
         """Return precision, recall and F1 (answers × 3), NaN if undefined, and each answer's best reference (answers,).
 
-        ``values``: (answers, references) arrays by name; ``members`` (references,): which references are in the set, at
-        least one; ``texts``: the references' texts; ``shown`` (answers, references): whether the answer's context shows
-        the reference. The best reference is the index of the highest F1, the first among equals; if several references
-        have that text, it is one that the context shows, because that one was copied. It is masked if the highest F1 is
-        0, as for an empty answer, and for aggregations other than ``max``.
+        ``values``: arrays (answers, references), by name; ``members`` (references,): which references are in the set;
+        ``texts``: the references' texts; ``shown`` (answers, references): whether the answer's context shows the
+        reference. The best reference is given as an index: the first reference with the highest F1 or, if several have
+        the same text, one that the context shows, because it is the one that was copied. The index is masked if the
+        highest F1 is 0, as for an empty answer, and for aggregations other than ``max``.
         """
         if self.name == "max":
             best = np.where(members, values["f1"], -np.inf).argmax(axis=1)
@@ -60,5 +60,5 @@ def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: 
 
 
 def aggregation(name: str, scorer: Any) -> Aggregation:
-    """Return the aggregation ``name``, with the scorer's ``norm`` if it needs one."""
+    """Return the aggregation ``name``. The scorer's method ``norm`` is used only for ``centroid``."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)

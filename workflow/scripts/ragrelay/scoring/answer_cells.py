@@ -21,11 +21,11 @@ FILES_AT_ONCE = 50
 
 
 class AnswerCells:
-    """Answer files by cell (ordering, k, seed), with ``contexts``: the prompts' docnos by (ordering, k), then qid.
+    """A retriever's answers, read from files by cell (ordering, k, seed).
 
-    ``keys`` (qid, ordering, k, seed, answer_hash) has one row per answer to a query in ``qids``. Texts aren't held in
-    memory; ``texts`` reads them. Missing answers (null, with the reason as finish_reason) have no row. Raises
-    InputError if an answer is null without a reason, is a duplicate, or has another seed or prompt than its cell.
+    ``keys`` (qid, ordering, k, seed, answer_hash) has one row per answer to a query in ``qids``, without missing
+    answers (null, with a finish_reason). ``contexts`` contains the docnos in each prompt, by (ordering, k), then qid.
+    Raises InputError if an answer is null without a reason, is a duplicate, or doesn't match its cell's seed or prompt.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class AnswerCells:
         self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *parts])
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
+        """Read the texts of the answers in ``keys`` and yield pairs (answer_hash, answer). Hashes must be unique."""
         for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
             named, files = self._files(cells)
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
@@ -54,7 +54,7 @@ class AnswerCells:
             yield from answers.select("answer_hash", "answer").collect().iter_rows()
 
     def cited_sentences(self) -> pl.DataFrame:
-        """Return qid, ordering, k, seed and cited_sentences for all answers (see answer_files.read_cited_sentences)."""
+        """Read the sentences and citations of all answers; columns qid, ordering, k, seed and cited_sentences."""
         cells = (
             read_cited_sentences(path).with_columns(
                 ordering=pl.lit(ordering, pl.String), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64)
@@ -118,7 +118,7 @@ class AnswerCells:
 
 
 def answer_hashes(answers: pl.Series) -> pl.Series:
-    """Hash each text in composed form, so that composed and decomposed letters give the same hash."""
+    """Hash each answer after Unicode composition (NFC), so that composed and decomposed letters have the same hash."""
     hashes = [text_hash(answer) for answer in answers.str.normalize("NFC")]
     return pl.Series("answer_hash", hashes, dtype=pl.String)
 

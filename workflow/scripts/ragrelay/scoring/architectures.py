@@ -1,7 +1,7 @@
-"""List encoder architectures that can encode texts in blocks, so that a matrix product covers several texts.
+"""List the encoder architectures that can encode several texts in one block, with a single matrix product.
 
-All blocks have the same number of rows, so that a text's numbers don't depend on the other texts in its block: the last
-bits of a matrix product change with its shape, but not with other rows. Attention is computed for each text separately.
+The last bits of a matrix product's rows depend on the number of rows, but not on the other rows. All blocks therefore
+have the same number of rows, so that embeddings don't depend on which texts share a block. Attention is per text.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ PACKED = ("bert", "camembert", "deberta", "deberta-v2", "electra", "roberta", "x
 
 
 def packs(described: Mapping[str, object]) -> bool:
-    """Return whether a model can encode texts in blocks, given its ``config.json``."""
+    """Return whether a model can encode texts in blocks. ``described``: the content of the model's config.json."""
     # A decoder's attention is causal, and a convolution (as in large DeBERTa v2 models) reads neighbouring rows.
     mixes_rows = described.get("is_decoder", False) or described.get("conv_kernel_size", 0)
     return described.get("model_type") in PACKED and not mixes_rows

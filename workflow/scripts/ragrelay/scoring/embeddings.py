@@ -1,4 +1,4 @@
-"""Hold the token embeddings of many texts in three flat arrays, in memory, memory-mapped or on a GPU."""
+"""Token embeddings of many texts, stored in three flat arrays: in memory, memory-mapped or on a GPU."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 class TokenEmbeddings:
     """L2-normalised token embeddings of n texts with T tokens in total.
 
-    ``tokens`` [T, dimension]: float32, or float16 if the encoder ran in a 16-bit type; a tensor if they stay on the
-    GPU. ``weights`` [T], bool: False for special tokens, which don't count but can be matched. ``offsets`` [n + 1],
-    int64: text i has rows offsets[i] to offsets[i + 1] - 1. A text without tokens that count (such as an empty one) has
-    no rows.
+    ``tokens`` [T, dimension] is a float32 array, or float16 if the encoder used a 16-bit type; on a GPU, it is a
+    tensor. ``weights`` [T] (bool) is False for special tokens, which have no weight in a text's score but can be
+    matched. ``offsets`` [n + 1] (int64) locates texts: text i has the rows offsets[i] to offsets[i + 1] - 1. A text
+    that is empty or has only special tokens has no rows.
     """
 
     tokens: "np.ndarray | torch.Tensor"
@@ -28,5 +28,5 @@ class TokenEmbeddings:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Number of tokens per text, [n], int64."""
+        """The number of tokens in each text, [n], int64."""
         return np.diff(self.offsets)

@@ -1,7 +1,7 @@
-"""Encode texts as normalised token embeddings from a hidden layer, identical to those of bert-score 0.3.13.
+"""Encode texts as normalised token embeddings from a hidden layer, with the same results as bert-score 0.3.13.
 
-Source: Zhang et al., BERTScore, ICLR 2020; tokenisation, choice of layer and weights follow bert_score/utils.py
-(sent_encode, get_model, and score's idf dictionary, which gives weight 0 to [CLS] and [SEP] by token id).
+Source: Zhang et al., BERTScore, ICLR 2020. Tokenisation, layers and weights follow bert_score/utils.py: the functions
+sent_encode and get_model, and the idf dictionary, in which the token ids of [CLS] and [SEP] have weight 0.
 """
 
 import sys
@@ -46,15 +46,14 @@ SHARE = 0.5
 
 
 class Encoder:
-    """An encoder that stops after one layer.
+    """A loaded encoder that returns the embeddings from one of its layers.
 
-    ``definition``: model, layer (None: all layers); optionally revision, dtype (float32), device (auto, or as in torch)
-    and batch_tokens (padded tokens per batch on a GPU; None: by its free memory). ``packs``: on a CPU, encode texts in
-    blocks (which the architecture must allow) instead of one at a time. On a GPU, texts are encoded in padded batches.
-    Attributes: ``dimension``; ``max_length`` in tokens, including special ones, None if unlimited; ``storage``, the
-    numpy type of embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts are encoded in padded
-    batches; ``packed``: the model for blocks, or None. Raises InputError for an unavailable model, layer, dtype or GPU,
-    or if a text's embeddings depend on its position in a block.
+    ``definition``: model and layer (None for all layers); optionally revision, dtype, device and batch_tokens (None for
+    as many as fit in the GPU's free memory). On a GPU, texts are encoded in padded batches (``batched`` is then true).
+    On a CPU, they are encoded one at a time or, with ``packs``, in blocks, by the model ``packed``. Other attributes
+    are ``dimension``, ``max_length`` (in tokens, including special tokens; None if unlimited), ``storage`` (the numpy
+    type of embeddings) and ``commit`` (None for a local model). Raises InputError if the model, layer, dtype or GPU
+    isn't available, or if a text's embeddings depend on the text's position in a block.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
@@ -81,7 +80,7 @@ class Encoder:
                 worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return each text's token ids: stripped, with special tokens, cut at ``max_length``; [] if no token counts."""
+        """Return each text's token ids, cut at ``max_length``; an empty list if all tokens are special tokens."""
         cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
         rest, ids = iter(texts), []
         while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
@@ -94,13 +93,13 @@ class Encoder:
         return [text_ids if any_counts else [] for text_ids, any_counts in zip(ids, counts, strict=True)]
 
     def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``weights`` and ``offsets``, as in TokenEmbeddings, for texts given as token ids."""
+        """Return the arrays ``weights`` and ``offsets`` (of TokenEmbeddings) for tokenised texts."""
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
         weights = (token not in self.weightless for text_ids in ids for token in text_ids)
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
-        """Return the embeddings of ``texts``, in GPU memory if there is room, otherwise in main memory."""
+        """Tokenise and encode ``texts``. The embeddings are in GPU memory if they fit, otherwise in main memory."""
         ids = self.tokenise(texts)
         weights, offsets = self.layout(ids)
         shape = (int(offsets[-1]), self.dimension)
@@ -117,11 +116,11 @@ class Encoder:
         offsets: np.ndarray,
         progress: str | None = None,
     ) -> None:
-        """Write the embeddings of tokenised texts to ``out`` [T, dimension] at ``offsets``; empty texts have none.
+        """Encode tokenised texts, and write the embeddings to ``out`` [T, dimension], at the rows in ``offsets``.
 
-        Texts of similar length are encoded together in batches within ``batch_tokens``, or else in blocks or one at a
-        time in several threads (see workers). ``progress``: what to call the texts (a plural) when progress is reported
-        on a terminal.
+        On a GPU, texts of similar length are encoded together in batches of at most ``batch_tokens``. On a CPU, several
+        threads encode blocks or single texts. ``progress``: a plural noun for the texts, to show progress on a
+        terminal.
         """
         # Longest first, so that a text that doesn't fit in memory fails immediately.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
@@ -244,9 +243,9 @@ def _max_length(model: object, tokenizer: Any) -> int | None:
 
 
 def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
-    """Keep only the first ``layer`` layers of the encoder in ``model`` (None: keep all) and return it.
+    """Remove all layers after ``layer`` from the model's encoder (None: remove none), and return the encoder.
 
-    Raises InputError with ``place`` if the model has fewer layers, or if its list of layers isn't found.
+    Raises InputError if the model has fewer layers or an unknown structure. ``place``: the model's name in the message.
     """
     encoder: Any = model.encoder if hasattr(model, "encoder") and hasattr(model, "decoder") else model
     if layer is None:
@@ -278,7 +277,7 @@ def _check(layer: int, available: int, place: str) -> None:
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:
-    """Return how many padded tokens per batch ``model`` can encode on ``device`` in half of its free memory."""
+    """Return the batch size, in padded tokens, with which encoding takes at most half of the device's free memory."""
     if device.type != "cuda":
         return BATCH_TOKENS
     width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))
@@ -288,5 +287,5 @@ def batch_tokens(device: torch.device, model: Any) -> int:
 
 
 def fits_memory(size: int, device: torch.device) -> bool:
-    """Return whether ``size`` bytes fit in half of the free memory on ``device``."""
+    """Return whether ``size`` bytes are at most half of the device's free memory (always true for a CPU)."""
     return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

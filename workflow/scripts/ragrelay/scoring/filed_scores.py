@@ -1,4 +1,4 @@
-"""Build a generator's score tables from a score file."""
+"""Build the score tables for a generator's answers from a file of scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,10 +35,10 @@ def read_scores(
     generator: str,
     retrievers: Iterable[str],
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
-    """Read a scorer's ``file``, and assign the scores to ``cells`` (fields of score_files.ScoreCells).
+    """Read a file of scores, and return each retriever's score table and counts of left-out scores and answers.
 
-    ``scorer`` is the scorer's definition. Returns each retriever's score table, and counts (what, count, of). Raises
-    InputError for an invalid score, and if no score belongs to an answer from ``generator``.
+    ``scorer``: the scorer's definition; ``cells``: the grid, as fields of ScoreCells; ``answers``: files by retriever,
+    ordering, k and seed. Raises InputError if a score is invalid or ``generator`` has no scored answer.
     """
     low, high = scorer["scale"]
     rows = placed_scores(
@@ -55,10 +55,10 @@ def filed_scores(
     references: str,
     retrievers: Iterable[str],
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
-    """Return each retriever's score table (retriever_table.SCHEMA), and counts (what, count, of).
+    """Return each retriever's score table (retriever_table.SCHEMA), and counts of left-out scores and answers.
 
-    ``rows``: score_files.placed_scores from the file ``place``; ``answers``: files by retriever, ordering, k and seed.
-    Raises InputError if no score belongs to an answer from ``generator``.
+    ``rows``: the scores in the file ``place``, with cells; ``answers``: files by retriever, ordering, k and seed.
+    Raises InputError if ``generator`` has no scored answer.
     """
     own = rows.filter(generator=generator)
     scores, texts = mean_scores(own), generated(answers, generator, ["finish_reason"])
@@ -90,7 +90,7 @@ def filed_scores(
 
 
 def generated(answers: KeyedFiles, generator: str, optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Return score_files.ANSWER, answer and the ``optional`` columns for all of a generator's ``answers``."""
+    """Read all of a generator's answers, with the columns score_files.ANSWER, answer and ``optional``."""
     table = read_answers(answers, ["qid", "seed", "answer"], optional)
     return table.with_columns(pl.lit(generator).alias("generator"), pl.col("retriever", "ordering").cast(pl.String))
 

@@ -1,4 +1,4 @@
-"""Define the base class for scorers that ask a generator about each answer and read probabilities of fixed words."""
+"""Define the base class for scorers that use a generator as a judge of answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ragrelay.scoring.sentences import Sentence, cited_sentences
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """An answer with the texts that a judge may need."""
+    """An answer to be judged, with the texts that the judge's prompt may contain."""
 
     qid: str
     query: str
@@ -32,17 +32,17 @@ class JudgeCase:
     """The passages' ids."""
 
     def read_sentences(self) -> list[Sentence]:
-        """Split the answer into sentences, and read the citations in its text.
+        """Split the answer into sentences, and read each sentence's citations.
 
         Returns:
-            The sentences with their citations.
+            The sentences, with citations.
         """
         return cited_sentences(self.answer, self.docnos or [""] * len(self.passages))
 
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """A question that a judge is asked about an answer."""
+    """A question about an answer, which is sent to the judge."""
 
     texts: Mapping[str, str | Sequence[str]] | None
     """Texts for the template's placeholders; a sequence fills in several passages. None: the question isn't sent, but
@@ -52,9 +52,9 @@ class JudgeQuestion:
 
 
 class JudgeScorer(Scorer):
-    """Base class for scorers that ask a generator about each answer.
+    """Base class for scorers that use a generator as a judge of answers.
 
-    They read the probabilities of given words at one position in the reply.
+    Scores are computed from the probabilities of certain words (such as yes and no) in the judge's reply.
     """
 
     generator: Name = Field(
@@ -75,7 +75,7 @@ class JudgeScorer(Scorer):
     )
 
     def judges(self) -> list[str]:
-        """Name the judge, which is the only generator that this scorer asks.
+        """Return the judge, the only generator that the scorer uses.
 
         Returns:
             A list with the judge's name.
@@ -99,7 +99,7 @@ class JudgeScorer(Scorer):
         raise NotImplementedError
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Write the questions about an answer.
+        """Build the questions to ask about an answer.
 
         Args:
             case: The answer, with its query, references and passages.
@@ -110,17 +110,17 @@ class JudgeScorer(Scorer):
         raise NotImplementedError
 
     def measured(self) -> list[pl.Expr]:
-        """Define how an answer's questions become its scores.
+        """Define how an answer's scores are computed from the judge's replies.
 
         Returns:
-            Aggregations named ``f1`` and, if the scorer has them, ``precision`` and ``recall``. They run over the
-            columns number, item and shares (a list with each word's share of the total probability of ``words``; null
-            if the question wasn't asked). An answer without questions has one row with nulls.
+            Polars aggregations named ``f1`` and, optionally, ``precision`` and ``recall``. Their input has a row per
+            question, with columns number, item and shares: a list with each word's probability divided by the total
+            over ``words``, or null if the question wasn't sent. An answer without questions has one row of nulls.
         """
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """Select the score that bias checks compare.
+        """Select the score to use for bias checks.
 
         Returns:
             The aggregation ``f1`` from ``measured``.
@@ -134,12 +134,12 @@ class JudgeScorer(Scorer):
             case: The answer.
 
         Returns:
-            The number of references; None leaves the answer out of the score table.
+            The number of references, or None to leave the answer out of the score table.
         """
         return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """List input files that the questions need besides the answers; other rules may write them.
+        """List additional input files from which questions are built, such as files written by other rules.
 
         Args:
             dataset: The dataset's name.
@@ -150,30 +150,30 @@ class JudgeScorer(Scorer):
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, object]:
-        """Estimate, for the plan, the data that ``own`` will return once its files exist.
+        """Return placeholder data for the plan, as long as the additional input files don't exist.
 
         Args:
             qids: Query ids.
 
         Returns:
-            Estimated data, keyed by qid; empty by default.
+            Data of about the expected size, keyed by qid; empty by default.
         """
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, object]:
-        """Read the additional input files for the questions.
+        """Read the additional input files.
 
         Args:
-            paths: The files listed by ``own_inputs``.
+            paths: The paths from ``own_inputs``.
 
         Returns:
-            Data, keyed by qid; empty by default.
+            The files' data, keyed by qid; empty by default.
         """
         return {}
 
 
 def judge_scorer(definition: Mapping[str, object]) -> JudgeScorer:
-    """Return the judge scorer for a definition in the configuration."""
+    """Create a judge scorer from its definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, JudgeScorer):
         raise TypeError(f"{scorer} is no JudgeScorer")

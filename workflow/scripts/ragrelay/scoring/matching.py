@@ -1,6 +1,6 @@
-"""Match token embeddings greedily: BERTScore's precision, recall and F1 for answers × references.
+"""Compute BERTScore's precision, recall and F1 for every pair of answer and reference, by greedy matching of tokens.
 
-Source: Zhang et al., BERTScore, ICLR 2020, section 3; computed as in bert_score.utils.greedy_cos_idf 0.3.13, no idf.
+Source: Zhang et al., BERTScore, ICLR 2020, section 3; follows greedy_cos_idf in bert-score 0.3.13, without idf weights.
 """
 
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ def match(
 ) -> Scores:
     """Score the answers at ``answer_rows`` against the references at ``reference_rows``.
 
-    Precision is the mean, over an answer's tokens without [CLS] and [SEP], of the highest cosine with any of the
-    reference's tokens, including these two. Recall is the same in the other direction. F1 is their harmonic mean, or 0
-    if either isn't positive. A text without tokens scores 0. bert-score gives the same result for a pair scored alone;
-    in its batches, padding raises negative maxima to 0, so scores depend on the other pairs, most of all for one-word
-    answers. ``batched``: match in padded batches, for a GPU; otherwise, one answer at a time in threads (see workers).
+    For precision, each token in the answer is matched with the reference's nearest token; precision is the mean cosine.
+    Recall is computed the other way round. [CLS] and [SEP] can be matched, but don't enter the means. F1 is the
+    harmonic mean of precision and recall, or 0 if either isn't positive. A text without tokens scores 0. Scores equal
+    bert-score's for a single pair. (In a batch, bert-score's padding raises negative maxima to 0, so a score depends on
+    the other pairs.) ``batched``: match padded batches, for a GPU, instead of one answer per thread.
     """
     scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
     answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))

@@ -1,7 +1,7 @@
-"""Find the references that a passage shows: those with the same docno, and near copies.
+"""Find references that a context reveals: those with a passage's docno, and near copies of a passage.
 
-Judged pools are full of near copies, so an answer can copy a reference although the context doesn't have the
-reference's docno.
+Pools of judged passages contain many near copies, so an answer can copy a reference even if the reference's docno isn't
+in the context.
 """
 
 from collections import Counter, defaultdict
@@ -29,12 +29,12 @@ Texts = Mapping[str, Mapping[Shown, str]]
 
 
 def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
-    """Return the value in ``values`` for a passage in a context of ``k`` passages."""
+    """Return the value for a passage in a context of ``k`` passages. Keys are (docno, k) or, failing that, docno."""
     return values[docno, k] if (docno, k) in values else values[docno]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the distinct N-grams of lower-case words. A shorter text is one n-gram; a text without words has none."""
+    """Return the distinct 5-grams of lower-case words. A shorter text is one n-gram; a text without words has none."""
     words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
@@ -42,10 +42,10 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
-    """Return which references each of ``passages`` (Shown → text) shows: arrays (references,), bool, keyed by Shown.
+    """Find the references that each passage reveals. Return a bool array (references,) for each passage.
 
-    A passage shows the reference with its docno, and every reference whose n-grams overlap with the passage's by at
-    least ``share`` (shared n-grams, divided by those of the text with fewer). None: only docnos count.
+    A passage reveals the reference with the same docno, and near copies: references that share at least ``share`` of
+    the shorter text's n-grams with the passage. If ``share`` is None, only docnos are compared.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []
@@ -67,14 +67,14 @@ def shown_references(query: QueryReferences, passages: Mapping[K, str], share: f
 
 
 class NearCopies:
-    """Finds near copies by an n-gram overlap of at least ``share``; with None, only equal docnos match."""
+    """A test for near copies: whether two passages share at least ``share`` of the shorter passage's n-grams."""
 
     def __init__(self, share: float | None) -> None:
         self.share = share
         self._grams: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def are_near(self, docno: str, text: str, other: str, other_text: str) -> bool:
-        """Return whether two passages (given by docno and text) are identical or near copies."""
+        """Return whether two passages have the same docno or, unless ``share`` is None, are near copies."""
         if docno == other or self.share is None:
             return docno == other
         first, second = self._of(docno, text), self._of(other, other_text)
@@ -88,9 +88,9 @@ class NearCopies:
 
 
 class PassageTexts:
-    """The texts of passages in contexts, read from the files ``contexts`` for some queries at a time.
+    """A reader for the texts of passages in contexts. ``contexts``: the contexts' files.
 
-    The texts are those in prompts or, with ``original``, those before any processor changed them.
+    The texts are as in the prompts or, with ``original``, as they were before any processor changed them.
     """
 
     def __init__(self, contexts: Sequence[str | Path], original: bool = False) -> None:
@@ -98,7 +98,7 @@ class PassageTexts:
         self.original = original
 
     def of(self, qids: Sequence[str]) -> Texts:
-        """Return the texts of the passages of ``qids``, keyed by qid, then by Shown (empty without passages)."""
+        """Read the texts of all passages for ``qids``, keyed by qid, then by passage (Shown)."""
         texts: dict[str, dict[Shown, str]] = {qid: {} for qid in qids}
         for path in self.contexts:
             rows = pl.scan_parquet(path, glob=False).filter(pl.col("qid").is_in(list(qids)))

@@ -1,4 +1,4 @@
-"""Read files with nugget lists, and declare their columns."""
+"""Read nugget lists from files, and declare the columns of nugget tables."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,11 +29,11 @@ FORMAT = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay"
 
 
 def read_nuggets(path: Path) -> pl.DataFrame:
-    """Read COLUMNS from the file ``path``: Parquet (by its suffix) with qid, text and vital, or else JSON lines.
+    """Read nugget lists from a Parquet file (qid, text, vital) or a JSON Lines file, and return a table (COLUMNS).
 
-    A line holds a query's list in the form that nuggetizer and TREC RAG use (FORMAT). Other keys, such as query and a
-    nugget's assignment, are ignored. Raises InputError for the first malformed line or row, an empty list, an
-    importance other than vital or okay, a duplicate query, a duplicate text in a list, and a file without lists.
+    In JSON Lines, each line contains a query's list in the format of nuggetizer and TREC RAG (FORMAT); other keys are
+    ignored. Raises InputError if a line or row is malformed, a list is empty, an importance isn't vital or okay, a
+    query or a nugget in a list is duplicated, or the file contains no lists.
     """
     rows: list[tuple[str, int, str, bool, None]] = []
     seen: dict[str, set[str]] = {}
@@ -50,16 +50,16 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """Return a nugget's text in the form used to compare texts: casefolded NFC, visible characters, single spaces."""
+    """Normalise a nugget's text for comparisons: fold case, compose (NFC), and collapse spaces."""
     seen = ZERO_WIDTH.sub("", composed(text))
     return " ".join(composed(seen.casefold()).split())
 
 
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
-    """Return the rows of ``nuggets`` whose query is in ``qids``, and the number of other queries' lists.
+    """Return the nuggets for the queries in ``qids``, and the number of lists for other queries.
 
-    A track's file has the lists for all its topics, of which a dataset may have only some. Raises InputError, with
-    ``place`` for the file, if no list belongs to a query in ``qids``.
+    A file may contain lists for a track's other topics, which aren't in the dataset. Raises InputError if there is no
+    list for any query in ``qids``. ``place``: the file, for the message.
     """
     ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
     if ours.is_empty():
@@ -71,10 +71,10 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
 def left_out(
     nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
 ) -> list[dict[str, object]]:
-    """Count (``what``, ``count``) the queries without a list, and those without a vital nugget.
+    """Return counts of queries without nuggets or without a vital nugget, and of problems with the lists.
 
-    ``others``: number of lists for other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote the
-    lists.
+    ``others``: the number of lists for other queries in the file. ``written``: if a generator wrote the lists, the
+    numbers of lists generated twice (``again``) and cut (``cut``), and of duplicate nuggets (``repeated``).
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])

@@ -1,4 +1,4 @@
-"""Compute an answer's score from the labels of its query's nuggets.
+"""Compute an answer's score from the judge's labels for the query's nuggets.
 
 Source: Pradeep et al., Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the AutoNuggetizer Framework
 (arXiv 2411.09607), and The Great Nugget Recall (SIGIR 2025, arXiv 2504.15068).
@@ -16,12 +16,12 @@ VALUES = tuple(f"{weights}_{credit}" for weights in WEIGHTS for credit in CREDIT
 
 
 def nugget_score(value: str, label: pl.Expr, vital: pl.Expr) -> pl.Expr:
-    """Return an aggregation that computes ``value`` (one of VALUES) for an answer, over a row per nugget in the list.
+    """Return an aggregation that computes the score ``value`` (one of VALUES) for an answer, from a row per nugget.
 
-    ``label``: index of the word in WORDS; ``vital``: whether the nugget is vital. With weights w and credits c, the
-    score is Σ w c / Σ w. `strict` gives credit only for support, `lenient` also half credit for partial support.
-    `vital` counts only vital nuggets, `all` counts all nuggets equally, `weighted` counts okay nuggets half. The score
-    is null if no nugget counts (nuggetizer gives every answer 0 if only vital nuggets count and the list has none).
+    ``label``: the label's index in WORDS; ``vital``: whether the nugget is vital. With weights w and credits c, the
+    score is Σ w c / Σ w. `strict` gives credit only for support; `lenient` also gives half credit for partial support.
+    `vital` uses only vital nuggets, `all` weights all nuggets equally, and `weighted` gives okay nuggets half the
+    weight. The score is null if all weights are 0 (nuggetizer would give 0 if there is no vital nugget).
     """
     weights, credit = value.rsplit("_", 1)
     of_vital, of_okay = WEIGHTS[weights]

@@ -42,7 +42,7 @@ class PairScorer(MeasuredScorer):
     then counted."""
 
     def decisive(self) -> dict[str, object]:
-        """Collect everything that determines the scores, including the scorer's kind.
+        """Return everything that affects the scores, including the scorer's kind.
 
         Returns:
             JSON values, keyed by name.
@@ -53,15 +53,15 @@ class PairScorer(MeasuredScorer):
         """Return the function that scores an answer against a reference.
 
         Returns:
-            A function that takes an answer and a reference, and returns one value, or precision, recall and F1.
+            A function of an answer and a reference. It returns a single value, or precision, recall and F1.
         """
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """Return the function that scores many pairs.
+        """Return the function that scores many pairs in one call.
 
         Returns:
-            A function that takes answers and equally many references, and returns one result per pair.
+            A function of a list of answers and a list of references of the same length. It returns one result per pair.
         """
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
@@ -70,12 +70,12 @@ class PairScorer(MeasuredScorer):
         """Return the function that splits a text into the words that the scorer compares.
 
         Returns:
-            A function that returns the tokens of a word that the scorer compares; None if it doesn't compare words.
+            A function that returns a text's words, or None if the scorer doesn't compare words.
         """
         return None
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Prepare the scorer for use. It needs no cache and only one core.
+        """Prepare the scorer for use, without a cache and on a single core.
 
         Args:
             cache_dir: Unused.
@@ -88,25 +88,25 @@ class PairScorer(MeasuredScorer):
 
 
 class GoldPairScorer(PairScorer):
-    """Base class for scorers that compare an answer with a gold answer, after SQuAD's normalisation of both texts."""
+    """Base class for scorers that compare an answer with a gold answer after normalising both texts as in SQuAD."""
 
     references: References = Field("gold", description=COMPARED)
 
 
 class PairMeasure:
-    """A ``scorer`` for pairs of texts. ``decisive`` holds everything that determines its numbers."""
+    """A measure that scores pairs of texts with ``scorer``. ``decisive``: everything that affects the scores."""
 
     def __init__(self, scorer: PairScorer) -> None:
         self.scorer, self.decisive, self.pairs = scorer, scorer.decisive(), scorer.pairs()
         self.fingerprint = value_hash(self.decisive)
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Check that the scorer can read the references' words; no other preparation is needed."""
+        """Check that the scorer doesn't ignore too many of the references' words. Nothing is computed in advance."""
         self._check_words("references", set(references))
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Raise InputError if the scorer drops letters from answers, and warn about look-alike characters."""
+        """Raise InputError if the scorer would ignore too many of the answers' words; warn about look-alike letters."""
         if not self.scorer.as_published:
             return
         tokens, alike = self.scorer.words() or list, list[bool]()
@@ -130,7 +130,7 @@ class PairMeasure:
             check_words(f"scorer of kind {self.decisive['kind']}", what, map(composed, texts), words, OTHER_SCORERS)
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Return the scores for each task; precision and recall are NaN if the measure is a single value."""
+        """Score all pairs in each task. If the scorer returns single values, precision and recall are NaN."""
         return [self._scores(task) for task in tasks]
 
     def _scores(self, task: Task) -> Scores:

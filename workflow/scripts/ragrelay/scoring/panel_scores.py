@@ -1,4 +1,4 @@
-"""Average the scores that a panel's judges give each answer."""
+"""Average the scores from the judges of a panel."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,17 +15,17 @@ NOT_BY_ALL = "answers that some judges of the panel scored, but not all (left ou
 def score_panel(
     tables: Mapping[str, pl.DataFrame], judges: Sequence[str]
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Average the scores from ``judges`` for the answers that all of the panel's judges scored.
+    """Average the scores from ``judges``, for the answers that were scored by every judge in the panel.
 
-    An answer that one judge didn't score is left out for all judges; otherwise, retrievers would be compared with
-    different judges. Means that leave out one judge use the same answers as the panel's.
+    All other answers are left out; otherwise, retrievers would be compared on the scores of different judges. Means
+    that leave out a judge use the same answers.
 
     Args:
         tables: Each judge's score table (SCHEMA) for a single retriever.
-        judges: The judges to average over: all of them, or all but one.
+        judges: The names of the judges to average over: all judges, or all except one.
 
     Returns:
-        The score table with the means, and a count of the answers that only some judges scored.
+        A score table with the mean scores, and a count of answers that were scored only by some judges.
     """
     scored = {name: table.filter(pl.col("f1").is_not_null()) for name, table in tables.items()}
     first, *others = scored

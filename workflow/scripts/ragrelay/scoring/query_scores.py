@@ -1,4 +1,4 @@
-"""Score answers against all of their queries' references into the store, and read them back some queries at a time."""
+"""Score answers against all references, add the scores to the store, and read them in batches of queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ Given = TypeVar("Given", bound=Answers)
 
 
 class QueryScores(NamedTuple):
-    """A query's references, the keys of its ``answers``, and ``values``: (answers, references) arrays by name."""
+    """A query's references and answers. ``values``: the answers' scores, as arrays (answers, references), by name."""
 
     qid: str
     query: QueryReferences
@@ -26,11 +26,11 @@ class QueryScores(NamedTuple):
 
 
 class ScoredAnswers(Generic[Given]):
-    """Answers with their scores. The function ``answers`` builds them, given the qids with references.
+    """Answers and their scores, which are computed unless they are in the store.
 
-    ``references``: the file with the dataset's references or, if the scorer's key ``references`` is `gold`, with the
-    queries; ``gold`` is then true. Raises InputError for an unavailable model, and for answers whose words the scorer
-    can't read.
+    ``answers``: a function that returns the answers to given queries. ``references``: the file of references or, if the
+    scorer uses gold answers, of queries. Raises InputError if the model isn't available or the scorer can't
+    read the answers' words.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ScoredAnswers(Generic[Given]):
             measure.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """Yield the scores of ``queries_at_once`` queries at a time, to limit memory; answers are in ``order``."""
+        """Yield batches with the scores of ``queries_at_once`` queries. ``order``: the columns to sort answers by."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]
@@ -82,10 +82,10 @@ def fill_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> dict[str, Any]:
-    """Score the answers in ``cells`` (keyed by retriever) whose scores the store lacks, with a single model.
+    """Score all retrievers' answers to a shard's queries, unless the scores are already in the store.
 
-    ``references``: see ScoredAnswers. A shard has every ``shards``-th query. Returns the receipt: fingerprint, number
-    of pairs (an answer with its query's references), and number of pairs scored now.
+    ``cells``: functions, keyed by retriever, that return the answers to given queries. Returns the receipt:
+    fingerprint, number of pairs (an answer with its query's references), and number of newly scored pairs.
     """
     measure = make_scorer(scorer, cache_dir, threads)
     of_shard = _queries_of_shard(scorer, references, shard, shards)
@@ -104,7 +104,7 @@ def count_scores(
     shard: int = 0,
     shards: int = 1,
 ) -> int:
-    """Return how many pairs of an answer and its references have no scores in the store yet (see fill_scores)."""
+    """Return how many pairs (an answer and its query's references) `fill_scores` would score with these arguments."""
     of_shard = _queries_of_shard(scorer, references, shard, shards)
     store = ScoreStore(cache_dir, make_scorer(scorer, cache_dir).fingerprint)
     missing = [missing_pairs(store, read(list(of_shard)), of_shard) for read in cells.values()]

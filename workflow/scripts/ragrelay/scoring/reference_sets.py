@@ -1,4 +1,4 @@
-"""Read each query's references from the collection's table."""
+"""Read each query's references: judged passages or gold answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from ragrelay.base.io.hashing import text_hash, value_hash
 
 @dataclass(frozen=True)
 class QueryReferences:
-    """A query's references at or above the dataset's lowest grade, sorted by docno.
+    """A query's references: passages judged at or above the lowest grade, sorted by docno, or gold answers.
 
-    ``docnos``, ``texts`` and ``labels`` are parallel; ``hash`` is computed from the texts in this order; ``place`` is
-    the query's index in the table. Gold answers have no docnos.
+    ``docnos`` (None for gold answers), ``texts`` and ``labels`` are parallel; ``hash`` depends on the texts and their
+    order; ``place`` is the query's index in the file.
     """
 
     place: int
@@ -28,9 +28,9 @@ class QueryReferences:
 
 
 def read_references(path: str | Path) -> dict[str, QueryReferences]:
-    """Read the references (columns qid, docno, label, text), keyed by qid in the order of the file.
+    """Read judged passages as references, keyed by qid, from the references' file (columns qid, docno, label, text).
 
-    Queries without references are absent. Raises InputError if there are none at all, or if a passage is duplicated.
+    Queries without references have no key. Raises InputError if the file has no references or duplicate passages.
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():
@@ -49,7 +49,7 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
 def read_gold(path: str | Path) -> dict[str, QueryReferences]:
     """Read gold answers as references with label 0, keyed by qid, from the queries' file (columns qid, answers).
 
-    Queries are in the file's order; those without gold answers are absent. Raises InputError if there are none at all.
+    Queries without gold answers have no key. Raises InputError if no query has a gold answer.
     """
     table = pl.read_parquet(path, glob=False)
     answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)
@@ -64,9 +64,9 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
-    """Read the references for ``scorer``: gold answers if its key ``references`` is `gold`, otherwise judged passages.
+    """Read a scorer's references: gold answers if its definition says `references: gold`, otherwise judged passages.
 
-    Texts are in composed form (NFC).
+    Texts are composed (NFC).
     """
     queries = read_gold(path) if scorer.get("references") == "gold" else read_references(path)
     texts = {qid: list(map(composed, query.texts)) for qid, query in queries.items()}

@@ -1,4 +1,4 @@
-"""Encode the reference texts once per dataset and encoder, and store them on disk for memory mapping."""
+"""Encode the reference texts once per dataset and encoder, and store the embeddings on disk for memory mapping."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EncodedReferences:
-    """Memory-mapped ``embeddings``; ``rows``: each text's index in them, by its hash; ``facts`` for the receipt."""
+    """Memory-mapped embeddings of reference texts. ``rows``: each text's index, by hash; ``facts``: the receipt."""
 
     embeddings: TokenEmbeddings
     rows: Mapping[str, int]
@@ -39,13 +39,13 @@ class EncodedReferences:
 def open_references(
     cache_dir: Path, fingerprint: str, texts: Sequence[str], encoder: Callable[[], "Encoder"]
 ) -> EncodedReferences:
-    """Open the encoded distinct ``texts`` in ``<cache_dir>/references/<hash>/``; if necessary, encode them first.
+    """Open the embeddings of ``texts`` in ``<cache_dir>/references/<hash>/``; compute them first if they are missing.
 
-    The hash covers ``fingerprint`` and the texts in any order. The folder contains tokens.npy [T, dimension],
-    weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows),
-    facts.json and the hashes of these files. Damaged files are found by their hashes and rebuilt. The folder is written
+    The hash is computed from ``fingerprint`` and the texts, regardless of their order. The folder contains the arrays
+    of TokenEmbeddings (tokens.npy, weights.npy, offsets.npy), texts.parquet (text_hash, in the order of the rows),
+    facts.json, and hashes of these files, by which damaged files are recognised and rebuilt. The folder is written
     under a temporary name and then renamed, so that jobs that encode the same texts don't disturb each other.
-    ``encoder`` returns the loaded encoder, and is called only if there is something to encode.
+    ``encoder``: a function that loads the encoder, called only if texts must be encoded.
     """
     distinct = {text_hash(text): text for text in texts}
     hashes = sorted(distinct)

@@ -1,4 +1,4 @@
-"""Write a retriever's score table: each answer's scores with the best reference, per reference set."""
+"""Write a retriever's score table: for every answer and reference set, the scores against the best reference."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -58,10 +58,10 @@ ANSWERS_AT_ONCE = 20_000
 
 
 class References(NamedTuple):
-    """The references' file or, if the scorer's key ``references`` is `gold`, the queries' file with gold answers.
+    """A dataset's references. ``path``: the file of references or, for a scorer that uses gold answers, of queries.
 
-    ``grades``: lowest label by name. ``near_copy``: the share of common 5-grams from which a passage counts as showing
-    a reference (near_copies.shown_references); with None, only docnos count.
+    ``grades``: the lowest label in each grade. ``near_copy``: the share of common 5-grams at which a passage counts as
+    a near copy of a reference, or None to compare only docnos.
     """
 
     path: str | Path
@@ -79,19 +79,19 @@ def score_answers(
     threads: int = 1,
     contexts: Sequence[str | Path] = (),
 ) -> None:
-    """Score a retriever's answers if the store lacks their scores, and write the retriever's table.
+    """Write a retriever's score table (columns SCHEMA). Scores that aren't in the store are computed first.
 
-    ``answers``: the retriever's and the zero-shot answer files by cell; for the table of `zeroshot`, only zero-shot
-    files. ``contexts``: files with the texts of the passages in prompts.
+    ``answers``: answer files by cell, of the retriever and of zero-shot; for the table of `zeroshot`, only of
+    zero-shot. ``contexts``: files with the texts of the passages in prompts.
 
-    The table has the columns SCHEMA. The scorer's key ``aggregate`` defines the best reference (see Aggregation); f1
-    holds the value of a single-value measure. best_docno and best_in_context are null for gold answers; n_near_copies
-    is null for sets that aren't unseen. ``references`` is `gold`, the name of a grade, or that name with `-unseen`,
-    which keeps only references that appear in none of the query's contexts with the same k. Unseen rows exist for the
-    answers with context and, with ordering `none` and the same k, for the zero-shot answers on the same set (Tian et
-    al., ECIR 2025, eq. 1: P_k and P_0). A query without references in a set has no row for it. Rows are sorted by the
-    query's index in the references' file, then ordering, k, seed, references. Raises InputError for contradictory input
-    and an unavailable model.
+    The column references is `gold`, the name of a grade, or a grade's name with `-unseen`. An unseen set contains only
+    references that appear in none of the query's contexts with the same k. It has rows for the answers with context and
+    for the zero-shot answers, scored on the same references (P_k and P_0 in Tian et al., ECIR 2025, eq. 1); zero-shot
+    rows have ordering `none` and the k of the set. A query has no rows for a set without references. The best reference
+    depends on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. Gold answers have
+    null in best_docno and best_in_context; n_near_copies is null except for unseen sets. Rows are sorted by query (in
+    the order of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or
+    an unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -141,12 +141,12 @@ def query_rows(
     aggregate: Aggregation,
     unseen: bool,
 ) -> pl.DataFrame:
-    """Return one query's rows for the table (see score_answers), sorted by ordering, k, seed and references.
+    """Return a query's rows for the score table, sorted by ordering, k, seed and references.
 
-    ``scored``: the query's answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
-    ``shown``: which references (references,) each of these passages (near_copies.Shown) shows. ``baseline``: cells of
-    ``scored`` that are zero-shot answers in a retriever's file; they only get unseen rows. ``unseen``: whether there
-    are unseen sets, which gold answers don't have.
+    ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``:
+    for each passage, a bool array (references,) of the references that it reveals. ``baseline``: zero-shot cells in
+    another retriever's table, for which there are only unseen rows. ``unseen``: whether there are unseen sets (gold
+    answers have none).
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
@@ -208,7 +208,7 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
 def shown_by_context(
     query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[Shown, np.ndarray]
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Return which references (references,) each context shows; ``contexts`` and ``shown`` are as in query_rows."""
+    """Find the references that each context reveals. Return a bool array (references,) for each context."""
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     return {
         (ordering, k): np.any([nowhere, *(of_context(shown, docno, k) for docno in docnos)], axis=0)
@@ -223,10 +223,10 @@ def query_sets(
     grades: Mapping[str, int],
     unseen: bool,
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
-    """Yield each set's name, the k whose contexts it leaves out (or None), its members (references,), and near copies.
+    """Yield each reference set as a tuple: name, k, members and number of near copies.
 
-    Near copies is the number of references left out only because they are near copies; NaN for a set that leaves out no
-    references. ``in_context``: the result of shown_by_context.
+    Unseen sets exclude the references revealed in contexts of k passages; other sets have k = None. Members are a bool
+    array (references,). Near copies are excluded references whose docno isn't in the contexts; NaN for other sets.
     """
     # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}

@@ -1,7 +1,7 @@
-"""Read files with scores from people or another program, and match the scores to the study's answers.
+"""Read scores from people or from another program, and assign the scores to the study's answers.
 
-Formats: CSV, TSV, Parquet and JSON with one score per record; AutoJudge's records (run_id, topic_id, measure, value);
-nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
+Supported formats are CSV, TSV, Parquet and JSON with one score per record, AutoJudge's records (run_id, topic_id,
+measure, value), and nuggetizer's assignments (qid, run_id, and nuggets with importance and assignment).
 """
 
 import math
@@ -59,7 +59,7 @@ DRAWN = [*ANSWER, "probability"]
 
 
 class ScoreScale(NamedTuple):
-    """How to convert a file's values to scores."""
+    """The scale of a file's values, and the measure to read from the file."""
 
     scale: tuple[float, float] = (0.0, 1.0)
     """The worst and the best value, which become 0 and 1."""
@@ -68,7 +68,7 @@ class ScoreScale(NamedTuple):
 
 
 class ScoreCells(NamedTuple):
-    """The names and numbers in a study's grid."""
+    """The generators, retrievers, orderings, k and seeds in a study's grid."""
 
     generators: Sequence[str]
     retrievers: Sequence[str]
@@ -78,13 +78,12 @@ class ScoreCells(NamedTuple):
 
 
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
-    """Return the scores in the file ``path``, one per row in the file's order: columns ROWS, values from 0 to 1.
+    """Read a file of scores, and return a row per record (columns ROWS), with values converted to 0 to 1.
 
-    A record without a value, such as a drawn answer that nobody has scored yet, gets null; AutoJudge's MEANS are left
-    out. Assessors' names that differ only in case or whitespace refer to the same person. Raises InputError for the
-    first malformed record, a value outside the scale, a probability of being drawn that isn't above 0 and at most 1, a
-    file where only some records have a probability, several measures of which none is chosen, and a file without
-    scores.
+    The value is null for answers that haven't been scored yet. AutoJudge's means over topics are skipped. Assessors'
+    names that differ only in case or whitespace are treated as one person. Raises InputError for a malformed record, a
+    value outside the scale or a sampling probability outside (0, 1], and if only some records have a probability, if
+    the file has several measures but ``scored`` doesn't name one, or if the file has no scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -190,15 +189,15 @@ def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | N
 
 
 def run_name(cell: Mapping[str, object]) -> str:
-    """Return a cell's run name in AutoJudge's records: the generator, then the name of its file in ``export``."""
+    """Return a cell's run name for AutoJudge, such as `qwen.bm25.descending.k3.seed1`."""
     return "{generator}.{retriever}.{ordering}.k{k}.seed{seed}".format(**cell)
 
 
 def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Fill in missing values in ``rows`` from the name of their run, which names a cell, a retriever or a generator.
+    """Fill in each row's missing generator, retriever, ordering, k and seed from the run's name.
 
-    A cell's run is named by run_name, with or without the generator. Any other run name is read as a retriever that the
-    study doesn't have.
+    A run is named after a retriever or after a cell (as in `run_name`, with or without the generator). Any other name
+    is taken as a retriever that isn't in the study.
     """
     known = dict[str, Mapping[str, Any]]()
     for cell in cells:
@@ -218,10 +217,10 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in a row's missing values: the grid's only generator, retriever and k, its first seed, descending order.
+    """Complete each score's cell with the grid's only generator, retriever and k, first seed, and descending order.
 
-    Scores of the retriever `zeroshot`, or with k = 0, get ordering `none` and k = 0. Raises InputError for a score
-    without generator, retriever or k if the grid has several, and if an assessor scored an answer twice.
+    Zero-shot scores (retriever `zeroshot`, or k = 0) get ordering `none` and k = 0. Raises InputError if a score has no
+    generator, retriever or k although the grid has several, or if an assessor scored an answer twice.
     """
     every = [
         {"generator": generator, "retriever": retriever, "ordering": ordering, "k": k, "seed": seed}
@@ -265,7 +264,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """Average values over assessors: ANSWER, value, n (number of scores), first probability and first key."""
+    """Average each answer's scores over assessors; columns ANSWER, value, n (scores per answer), probability, key."""
     known = rows.drop_nulls("value")
     return known.group_by(ANSWER, maintain_order=True).agg(
         pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n"), pl.col("probability", "key").first()
@@ -273,14 +272,14 @@ def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def answer_key(qid: str, answer: str) -> str:
-    """Return the key that ties a score to an answer's text: 12 hex digits."""
+    """Return a hash of an answer's text (12 hex digits), which tells whether the text has changed since scoring."""
     return value_hash([qid, answer], digits=12)
 
 
 def row_key(row: Mapping[str, Any]) -> str:
-    """Return a drawn answer's key (DRAWN, answer), which identifies it in a form that spreadsheets don't change.
+    """Return a sampled answer's key: a text with the cell, qid, probability and a hash of the answer.
 
-    A spreadsheet would turn a qid or name such as 007, 1e5 or 3-4 into a number or a date, but not such a key.
+    Spreadsheets leave this text unchanged, but convert qids and names such as 007, 1e5 or 3-4 to numbers or dates.
     """
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 
@@ -308,10 +307,10 @@ def _same_text(key: str | None, own: str) -> bool:
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the ``scores`` (ANSWER, key) that belong to ``answers`` (ANSWER, answer), and counts of problems.
+    """Return the scores whose answers exist and have the same text as when they were scored, and counts.
 
-    ``unknown``: scores for answers that don't exist; ``changed``: scores whose key belongs to another text; ``scored``
-    and ``unscored``: answers with and without a score.
+    ``unknown``: scores for answers that don't exist; ``changed``: scores for answers whose text is now different;
+    ``scored`` and ``unscored``: answers with and without a score.
     """
     texts = answers.drop_nulls("answer")
     keys = [answer_key(qid, answer) for qid, answer in texts.select("qid", "answer").iter_rows()]

@@ -18,10 +18,10 @@ SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each non-empty record in the file ``path`` with its place; NaN becomes None.
+    """Yield each non-empty record in a file, with the record's place for error messages. NaN becomes None.
 
-    ``keys`` are matched regardless of case. Raises InputError for a file that can't be read; ``expected`` describes a
-    record.
+    ``keys``: the keys to read, regardless of case. ``expected``: a description of a record, for messages. Raises
+    InputError if the file can't be read.
     """
     for place, record in _records(path, keys, expected):
         values = [None if isinstance(value, float) and math.isnan(value) else value for value in record.values()]

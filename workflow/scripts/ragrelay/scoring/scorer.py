@@ -1,4 +1,4 @@
-"""Define the base classes of scorers, which compare answers with references."""
+"""Define the base classes for scorers, which measure answer quality."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ GAIN = "Utility as relative gain (the paper's) or absolute difference."
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores for each answer and reference: float32 arrays (n_answers, n_references)."""
+    """The scores for every pair of answer and reference, as float32 arrays (n_answers, n_references)."""
 
     precision: np.ndarray
     """NaN if the measure is a single value."""
@@ -33,7 +33,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Task:
-    """A query's answers, to be scored against all references of the query."""
+    """Answers to a query, and the references to score each answer against."""
 
     answers: Sequence[str]
     """The answers' texts."""
@@ -42,13 +42,13 @@ class Task:
 
 
 class Measure(Protocol):
-    """A scorer that has been prepared and can compute scores."""
+    """A scorer that is ready to compute scores."""
 
     fingerprint: str
     """A hash that changes with everything that changes the scores."""
 
     def prepare(self, references: Sequence[str]) -> dict[str, object]:
-        """Prepare a dataset's references, unless an earlier job has done so.
+        """Prepare a dataset's references, for example by encoding them, unless an earlier job has done so.
 
         Args:
             references: The references' texts.
@@ -71,10 +71,10 @@ class Measure(Protocol):
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Score answers. An answer that several tasks share is only processed once.
+        """Score all pairs of answer and reference in each task. An answer in several tasks is processed only once.
 
         Args:
-            tasks: Answers with their references, which ``prepare`` has already received.
+            tasks: Answers and references. The references must have been passed to ``prepare``.
 
         Returns:
             The scores for each task.
@@ -82,7 +82,7 @@ class Measure(Protocol):
 
 
 class Scorer(Kind):
-    """Base class for measures of answer quality: MeasuredScorer, JudgeScorer, scores from a file, and panels."""
+    """Base class for all scorers: measures (MeasuredScorer), judges (JudgeScorer), scores from a file, and panels."""
 
     bounded: ClassVar[bool] = True
     """Whether the scores are between 0 and 1, so that they can serve as labels."""
@@ -94,7 +94,7 @@ class Scorer(Kind):
     utility: Utility = Field("absolute", description=GAIN)
 
     def judges(self) -> list[str]:
-        """List the generators that the scorer asks.
+        """List the generators that the scorer uses, such as a judge.
 
         Returns:
             The generators' names; empty by default.
@@ -102,7 +102,7 @@ class Scorer(Kind):
         return []
 
     def members(self) -> list[str]:
-        """List the scorers whose scores this one combines.
+        """List the scorers whose scores this scorer combines.
 
         Returns:
             The scorers' names; empty by default.
@@ -110,13 +110,13 @@ class Scorer(Kind):
         return []
 
     def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
-        """List the scorer's reference sets on a dataset.
+        """List the reference sets that the scorer uses for a dataset.
 
         Args:
-            grades: The dataset's reference grades, each with its lowest label.
+            grades: The lowest label in each of the dataset's reference grades.
 
         Returns:
-            The lowest label of each set: the grades or, without judged passages, a single set with label 0.
+            The lowest label in each set. Unless references are judged passages, there is one set, with label 0.
         """
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
@@ -135,7 +135,7 @@ class MeasuredScorer(Scorer):
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
-        """Prepare the scorer for use. Models are loaded only when there is a text to score.
+        """Prepare the scorer for use. A model is loaded only when there are texts to score.
 
         Args:
             cache_dir: The cache's folder.
@@ -151,7 +151,7 @@ SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 
 def make_scorer(definition: Mapping[str, object], cache_dir: str | Path, threads: int = 1) -> Measure:
-    """Return the measure for a scorer's definition in the configuration."""
+    """Create a measure from a scorer's definition in the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):
         raise TypeError(f"{scorer} is no MeasuredScorer")

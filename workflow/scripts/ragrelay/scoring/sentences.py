@@ -1,4 +1,4 @@
-"""Split an answer into sentences, and read the passages that each one cites (forms: docs/judge-answers.md)."""
+"""Split an answer into sentences, and read the sentences' citations (for the formats, see docs/judge-answers.md)."""
 
 import re
 import unicodedata
@@ -47,14 +47,14 @@ MOST_DIGITS = 9
 
 
 class Sentence(NamedTuple):
-    """A sentence without its citations. ``cited``: the distinct numbers that it cites, in their order."""
+    """A sentence, without citation marks. ``cited``: the distinct numbers of the cited passages, in order."""
 
     text: str
     cited: tuple[int, ...]
 
 
 class Citations(NamedTuple):
-    """The ``text`` without citations, the citations' ``places`` and ``numbers``, and brackets that weren't read."""
+    """An answer's text without citations, the citations' places and numbers, and brackets that weren't recognised."""
 
     text: str
     places: list[int]
@@ -63,7 +63,7 @@ class Citations(NamedTuple):
 
 
 def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citations:
-    """Read an answer's citations of the passages ``docnos`` (None: unknown), by number (from 1) or by docno."""
+    """Read an answer's citations of passages, by number (from 1) or docno. ``docnos``: the passages' ids, if known."""
     kept, places, cited, unread = [""], list[int](), list[list[int]](), list[str]()
     size = start = done = counted = 0
     while form := _FORM.search(answer, start):
@@ -89,10 +89,10 @@ def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citation
 
 
 def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
-    """Return the sentences in ``answer`` that contain a word, with their citations (see read_citations).
+    """Split an answer into sentences with citations; sentences without a word are left out.
 
-    Citations after a full stop belong to the sentence before it. They belong to the next sentence if they begin a line
-    that continues with text, or if the answer begins with a citation.
+    A citation after a full stop belongs to the sentence before the full stop. Exceptions are citations that begin a
+    line with more text, and answers that begin with a citation: there, the citation belongs to the sentence after it.
     """
     text, places, numbers, _ = read_citations(answer, docnos)
     starts = accumulate(map(len, split_sentences(text)), initial=0)
@@ -110,9 +110,9 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
-    """Return the sentences in ``cited`` (text, citations) that contain a word; docnos become positions in ``docnos``.
+    """Convert sentences with cited docnos to sentences with cited numbers; sentences without a word are left out.
 
-    A docno that isn't in ``docnos`` becomes 0. Marks such as ``[1]`` are removed. Returns None if ``cited`` is None.
+    Numbers are positions in ``docnos`` from 1, or 0 for an unknown docno. Marks such as ``[1]`` are removed.
     """
     if cited is None:
         return None

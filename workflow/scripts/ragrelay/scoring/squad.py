@@ -1,8 +1,8 @@
-"""Compare the words of short answers after SQuAD's normalisation.
+"""Compare the words of short answers after normalising the texts as in SQuAD.
 
-Source of the normalisation, exact match and F1: Rajpurkar et al., SQuAD, EMNLP 2016, and its evaluation script, with
-two differences: texts that look alike are equal (characters.plain), and punctuation in any script is removed, as in the
-evaluation of MLQA (Lewis et al., ACL 2020). A text that consists of articles, such as the option "A", keeps them.
+The normalisation, exact match and F1 follow SQuAD's evaluation script (Rajpurkar et al., EMNLP 2016), except that
+characters that look alike are equal (characters.plain), and that punctuation is removed in every script, as for MLQA
+(Lewis et al., ACL 2020). Articles are kept in a text that consists only of articles, such as the option "A".
 """
 
 import re
@@ -31,7 +31,7 @@ _PUNCTUATION = _Punctuation(dict.fromkeys(map(ord, string.punctuation), ""))
 def words(text: str) -> list[str]:
     """Return the words in ``text`` in lower case, without punctuation and English articles.
 
-    If nothing else is left, the articles stay; if there are none either, the punctuation stays.
+    Articles are kept if there are no other words, and punctuation is kept if there are no words at all.
     """
     lowered = plain(text).lower()
     bare = lowered.translate(_PUNCTUATION)
@@ -39,9 +39,9 @@ def words(text: str) -> list[str]:
 
 
 def words_of_pair(answer: str, gold: str) -> tuple[list[str], list[str]]:
-    """Return the words of both texts.
+    """Return the words of an answer and of a gold answer.
 
-    If the gold answer consists of articles, the answer keeps its articles, except lower-case ones before another word.
+    If the gold answer consists only of articles, the answer keeps all but its lower-case articles before a word.
     """
     ours, theirs = words(answer), words(gold)
     if theirs and all(map(ARTICLES.fullmatch, theirs)):
@@ -56,7 +56,7 @@ def exact_match(answer: str, gold: str) -> float:
 
 
 def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of shared words, with multiplicity; without words, 1 if both texts have none."""
+    """Return precision, recall and F1 of shared words, counting repeated words. Two texts without words score 1."""
     ours, theirs = words_of_pair(answer, gold)
     if not ours or not theirs:
         return (float(ours == theirs),) * 3
@@ -70,9 +70,9 @@ def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
 def containment(answer: str, gold: str) -> float:
     """Return 1 if the answer contains the gold answer's words, contiguous and in order, otherwise 0.
 
-    This is the accuracy in Liu et al., Lost in the Middle, TACL 2024, and in Mallen et al., ACL 2023, except that only
-    complete words count: in those papers, "party" contains "art". A gold answer that consists of articles, such as "A",
-    also counts as contained in an answer that begins with that article.
+    Liu et al. (Lost in the Middle, TACL 2024) and Mallen et al. (ACL 2023) call this measure accuracy. Unlike in these
+    papers, where "party" contains "art", only complete words match. A gold answer that consists only of articles, such
+    as "A", also matches an answer that begins with this article.
     """
     ours, theirs = words_of_pair(answer, gold)
     return float(bool(theirs) and f" {' '.join(theirs)} " in f" {' '.join(ours)} ")

@@ -1,4 +1,4 @@
-"""Store every computed score by answer and its query's references."""
+"""Store computed scores under the hashes of the answer and of its query's references."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,10 @@ SCHEMA = pl.Schema([(name, pl.String()) for name in KEY] + [(name, pl.List(pl.Fl
 
 
 class ScoreStore(PartStore):
-    """The scores of one scorer, in the folder ``<cache_dir>/scores/<fingerprint>``.
+    """A scorer's store of scores, in the folder ``<cache_dir>/scores/<fingerprint>``.
 
-    Columns: answer_hash (text_hash of the composed answer), references_hash (hash of a query's reference texts in
-    order); precision, recall, f1: lists of float32, one value per reference in that order.
+    The columns are answer_hash (a hash of the composed text), references_hash (a hash of the texts of a query's
+    references, in order), and precision, recall and f1 (float32 lists with a value per reference, in this order).
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
@@ -26,7 +26,7 @@ class ScoreStore(PartStore):
 
     @contextmanager
     def writer(self, metadata: Mapping[str, str], flush_seconds: float) -> Iterator["ScoreWriter"]:
-        """Open a writer that appends a part about every ``flush_seconds`` and at the end, even after an error."""
+        """Open a writer that adds a part about every ``flush_seconds`` seconds and at the end, even after an error."""
         writer = ScoreWriter(self, metadata, flush_seconds)
         try:
             yield writer
@@ -35,7 +35,7 @@ class ScoreStore(PartStore):
 
 
 class ScoreWriter:
-    """Collects rows and adds them to ``store`` as parts with ``metadata``."""
+    """A writer that collects rows, and adds them to a store in parts. ``metadata`` is stored with each part."""
 
     def __init__(self, store: ScoreStore, metadata: Mapping[str, str], flush_seconds: float) -> None:
         self.store, self.metadata, self.flush_seconds = store, dict(metadata), flush_seconds
@@ -43,13 +43,13 @@ class ScoreWriter:
         self._flushed = time.monotonic()
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Add ``rows`` (columns of SCHEMA), which the next flush writes to disk."""
+        """Collect ``rows`` (columns of SCHEMA). Flush if the last flush was at least ``flush_seconds`` seconds ago."""
         self._rows.append(rows.select(*SCHEMA).cast(SCHEMA))
         if time.monotonic() - self._flushed >= self.flush_seconds:
             self.flush()
 
     def flush(self) -> None:
-        """Write the collected rows as a new part, if there are any."""
+        """Write the collected rows, if any, to the store as a new part."""
         if self._rows:
             self.store.add(pl.concat(self._rows), self.metadata)
             self._rows = []

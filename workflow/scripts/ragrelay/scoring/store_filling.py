@@ -1,4 +1,4 @@
-"""Fill the score store: score each distinct answer against its query's references if the store lacks that pair."""
+"""Score distinct answers against their queries' references, and add scores that aren't there yet to the store."""
 
 import logging
 import time
@@ -29,12 +29,12 @@ KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
 class Answers(Protocol):
-    """Answers with their keys. ``keys`` has one row per answer: qid, answer_hash and more."""
+    """Answers to score. ``keys`` has a row per answer, with columns qid, answer_hash and possibly others."""
 
     keys: pl.DataFrame
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
+        """Read the texts of the answers in ``keys`` and yield pairs (answer_hash, answer). Hashes must be unique."""
 
 
 def fill_store(
@@ -43,11 +43,11 @@ def fill_store(
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> tuple[pl.DataFrame, int]:
-    """Score the answers in ``cells`` against their queries' references wherever ``store`` lacks the pair.
+    """Score the answers in ``cells`` against their queries' references, unless the scores are already in ``store``.
 
-    Each distinct answer is processed once, together with all the queries it answers, so that its text is read and
-    encoded only once; answers come in the order of their first queries. Returns all pairs (answer_hash,
-    references_hash, part), and the number that the store lacked.
+    Each distinct text is read and encoded only once, even if it answers several queries. Answers are processed in the
+    order of the queries. Returns all pairs of an answer and its query's references (answer_hash, references_hash,
+    part), and the number of pairs that were newly scored.
     """
     pairs, missing = _pairs(store, cells, queries)
     if len(missing):
@@ -64,7 +64,7 @@ def fill_store(
 
 
 def missing_pairs(store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]) -> pl.DataFrame:
-    """Return the distinct pairs (answer_hash, references_hash) in ``cells`` whose scores ``store`` lacks."""
+    """Return the distinct pairs (answer_hash, references_hash) for which ``store`` has no scores yet."""
     return _pairs(store, cells, queries)[1].select(KEY)
 
 

@@ -1,4 +1,4 @@
-"""Read answers from a table, rather than from cells, in the form that fill_store expects."""
+"""Read answers for scoring from a single table, instead of from a file per cell."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,9 +9,9 @@ from ragrelay.scoring.answer_cells import answer_hashes
 
 
 class TableAnswers:
-    """The answers in the file ``path`` to the queries in ``qids``.
+    """The answers in a table (the file ``path``) to the queries in ``qids``.
 
-    ``keys``: the file's ``columns`` (including qid) and answer_hash, without missing answers (null).
+    ``keys`` has a row per answer that isn't null, with the given columns (which must include qid) and answer_hash.
     """
 
     def __init__(self, path: str | Path, qids: Sequence[str], columns: Sequence[str]) -> None:
@@ -21,6 +21,6 @@ class TableAnswers:
         self.keys = self._table.drop("answer")
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) for each row of ``keys``, whose hashes must be unique."""
+        """Return pairs (answer_hash, answer) for the answers in ``keys``. Hashes must be unique."""
         texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
         yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -1,4 +1,4 @@
-"""Encode texts in blocks with a fixed number of rows (see architectures.py), each block on one core."""
+"""Encode texts in blocks with a fixed number of rows, each on one core. For the reason, see architectures.py."""
 
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -25,9 +25,9 @@ _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 class PackedModel:
-    """An encoder of a suitable architecture that encodes blocks of ``rows`` rows. Modifies ``model``.
+    """An encoder that encodes several texts in a block of ``rows`` rows. ``model`` is modified.
 
-    A text longer than ``rows`` gets a block whose size is a multiple of ``rows``.
+    A longer text gets its own block, whose number of rows is a multiple of ``rows``.
     """
 
     def __init__(self, model: Any, padding: int, rows: int) -> None:
@@ -41,9 +41,9 @@ class PackedModel:
                     setattr(module, name, InBlocks(child, rows))
 
     def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-        """Assign the texts in ``order`` to blocks, each to the fullest block with enough room; return text indexes.
+        """Assign each text to the fullest block with enough room, and return the indexes of the texts in each block.
 
-        With the longest texts first, 2 to 3% of the rows stay empty.
+        If ``order`` begins with the longest texts, only 2 to 3% of the rows stay empty.
         """
         blocks: list[list[int]] = []
         by_room: dict[int, list[int]] = defaultdict(list)
@@ -78,7 +78,7 @@ class PackedModel:
     def check(self, text: Sequence[int], place: str) -> None:
         """Raise InputError if a text's hidden states depend on whether it is at the start, middle or end of a block.
 
-        Linear algebra libraries don't guarantee this, and another processor may use another kernel.
+        Linear algebra libraries don't guarantee equal results, which may depend on the processor.
         """
         text = text[: self.rows // 4]
         outputs = []
@@ -125,10 +125,10 @@ def _onednn_computes_in(dtype: torch.dtype) -> bool:
 
 
 class InBlocks(nn.Module):
-    """A linear layer that processes ``rows`` rows at a time, so that longer blocks give the same results.
+    """A linear layer that processes ``rows`` rows at a time, so that a row's result is the same in longer blocks.
 
-    It uses oneDNN with weights arranged in advance for this number of rows, because torch's own float32 library only
-    reaches half of a core's speed on AMD processors.
+    The layer uses oneDNN, with weights arranged in advance for this number of rows, because torch's own float32 library
+    reaches only half of a core's speed on AMD processors.
     """
 
     def __init__(self, linear: nn.Linear, rows: int) -> None:
@@ -138,7 +138,7 @@ class InBlocks(nn.Module):
         self.weights = reorder(linear.weight.detach(), rows) if _onednn_computes_in(linear.weight.dtype) else None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Map [1, n * rows, inputs] to [1, n * rows, outputs]."""
+        """Apply the layer to [1, n * rows, inputs], and return [1, n * rows, outputs]."""
         if states.shape[1] <= self.rows:
             return self._product(states)
         return torch.cat([self._product(part) for part in states.split(self.rows, dim=1)], dim=1)
@@ -151,7 +151,7 @@ class InBlocks(nn.Module):
 
 @contextmanager
 def texts_of(lengths: Sequence[int]) -> Iterator[None]:
-    """Declare that blocks in this thread consist of texts of these lengths, followed by padding."""
+    """Set the lengths of the texts in the block that this thread encodes inside the ``with`` statement."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -160,7 +160,7 @@ def texts_of(lengths: Sequence[int]) -> Iterator[None]:
 
 
 def attend_text_by_text(model: Any) -> None:
-    """Change ``model``, whose type is in PACKED, to take one block [1, rows] at a time, inside ``texts_of``."""
+    """Modify ``model`` so that tokens in a block attend only to tokens in the same text (given by ``texts_of``)."""
     disentangled = [layer.attention for layer in model.encoder.layer if isinstance(layer.attention.self, DISENTANGLED)]
     for attention in disentangled:
         attention.self = DisentangledTexts(attention.self)
@@ -192,7 +192,7 @@ def _attend(
 
 
 class DisentangledTexts(nn.Module):
-    """DeBERTa's attention (He et al., ICLR 2021; v2, v3): projects the complete block, then attends text by text."""
+    """DeBERTa's attention (He et al., ICLR 2021; v1 to v3), computed separately for each text in a block."""
 
     def __init__(self, attention: Any) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Return what the replaced module returns. Distances within each text are those of the block's first rows."""
+        """Compute attention within each text. Distances between tokens are taken from the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():
@@ -231,9 +231,9 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A projection in DeBERTa v2: selects its third of a text's projected rows, or projects distance embeddings.
+    """A replacement for a projection in DeBERTa v2, for a text's rows that were already projected with the block.
 
-    Distance embeddings are the same for every text, so they are projected only once.
+    Distance embeddings, which are the same for every text, are projected only once.
     """
 
     def __init__(self, linear: nn.Linear, place: int = 0) -> None:
@@ -242,7 +242,7 @@ class Projected(nn.Module):
         self.distances: torch.Tensor | None = None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Map [1, n, 3 * dimension] or [1, distances, dimension] to [1, n or distances, dimension]."""
+        """Return this projection's third of [1, n, 3 * dimension], or project [1, distances, dimension]."""
         if states.shape[-1] == self.width:
             return states.chunk(3, dim=-1)[self.place]
         if self.distances is None:

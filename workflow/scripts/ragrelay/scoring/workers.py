@@ -1,9 +1,9 @@
-"""Run threads that compute on one core each, so that a result's bits depend only on its input.
+"""Run threads that compute on one core each, so that the bits of a result depend only on the input.
 
-The last bits of a matrix product change with the batch's shape and the number of cores. On a CPU, each text is
-therefore encoded alone or in a block of fixed shape (see architectures.py), and each answer matched alone, on one core.
-The cores work on different texts. Resuming a job, splitting it or using another number of threads thus gives the same
-bytes. Workers share the model's weights.
+The last bits of a matrix product depend on the batch's shape and the number of cores. On a CPU, each text is therefore
+encoded on one core, either alone or in a block of fixed shape (see architectures.py), and each answer is matched on one
+core. Several cores work on different texts. Results are then identical, byte for byte, if a job is resumed, split or
+run with a different number of threads. Workers share the model's weights.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ import torch
 
 @contextmanager
 def single_core_workers(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Open a pool of ``threads`` Python threads in which torch uses one core each; restore torch's setting on exit."""
+    """Open a pool of ``threads`` threads in which torch uses one core each. Torch's setting is restored on exit."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

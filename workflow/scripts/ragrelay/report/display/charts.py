@@ -27,7 +27,7 @@ DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that the
 
 
 class Choice(NamedTuple):
-    """A menu below a chart: the chart draws only the rows whose ``field`` equals the option that the reader selects."""
+    """A menu with which readers filter a chart: only rows whose ``field`` has the selected option are drawn."""
 
     field: str
     label: str
@@ -57,7 +57,7 @@ def panel_column(first: str, second: str) -> pl.Expr:
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Return an expression for ``x``: ``column`` (values: ``places``) with a small horizontal shift per retriever."""
+    """Return an expression for the x coordinate: ``column`` (with values ``places``) plus a shift per retriever."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
@@ -144,8 +144,8 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw points with intervals, joined by lines, from the columns x, value, low and high.
 
-    ``band`` also shades the area between a line's interval ends. ``line``: a column whose values split a retriever's
-    line into several. ``legend``: the legend's title.
+    ``band`` also shades the area between a line's interval ends. ``line``: a column; each retriever then has a line for
+    each value in the column. ``legend``: the legend's title.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -181,7 +181,7 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in each of ``panels``, with shared scales, and return the chart's specification.
 
-    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the figure's width; 0: default.
+    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the figure's width, or 0.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` around retriever names, as pairs of text and retriever name (or an empty string)."""
+        """Split ``strong`` into pairs of a piece of text and the retriever that it names, or an empty string."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -53,7 +53,7 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings and limitations of one part of a study; ``where`` says which k, references or other cells they use."""
+    """The findings and limitations for a part of a study. ``where``: the k, ordering and references, as text."""
 
     where: str
     sentences: list[str]
@@ -75,7 +75,7 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 
 def counts(row: Mapping[str, Any]) -> str:
-    """Return how many queries a row has and needs if it has too few for a verdict; otherwise, an empty string."""
+    """Return the numbers of available and needed queries if a row has too few, or otherwise an empty string."""
     return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
 
 
@@ -101,7 +101,7 @@ def with_remark(text: str, remark: str) -> str:
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:
-    """Return 1 if a row's interval is above zero, -1 if below, 0 if it includes zero, or None without an interval."""
+    """Return 1 or -1 if a row's interval is above or below zero, 0 if it includes zero, or None if there is none."""
     if row["low"] is None or row["high"] is None:
         return None
     return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0

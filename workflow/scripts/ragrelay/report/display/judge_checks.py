@@ -32,7 +32,7 @@ OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages
 
 
 def judge_sentences(section: Section) -> list[str]:
-    """Write a sentence about each check of the section's scorer, if it is a judge whose answers were checked."""
+    """Write a sentence about each check of the section's scorer. The list is empty for scorers without checks."""
     return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
 
 

@@ -19,7 +19,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -> int:
-    """Return how many decimals (``digits`` or more) keep all nonzero numbers from rounding to 0 or to ``apart``."""
+    """Return the fewest decimals, at least ``digits``, at which no nonzero number rounds to 0 or to ``apart``."""
     sizes = [abs(one) for one in numbers if one is not None and math.isfinite(one) and abs(one) > ROUNDING]
     return min(range(digits, MOST_DIGITS + 1), key=lambda few: sum(round(size, few) in (0.0, apart) for size in sizes))
 
@@ -68,6 +68,6 @@ def counted(amount: int, noun: str, plural: str | None = None) -> str:
 
 
 def about(expected: float) -> str:
-    """Format an expected number as ``about 2``, rounded, or ``fewer than 1``."""
+    """Round an expected number, and format it as ``about 2`` or ``fewer than 1``."""
     whole = round(expected)
     return f"about {count(whole)}" if whole else "fewer than 1"

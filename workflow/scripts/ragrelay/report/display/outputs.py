@@ -1,4 +1,4 @@
-"""Define the types of the report's outputs: figures, tables, and the result files and page parts that belong to them.
+"""Define the types with which figures, tables, result files and parts of the page are registered.
 
 Functions and columns are named as ``module:name``. Snakemake reads all outputs when it starts, so this module imports
 no data or chart library.
@@ -167,7 +167,7 @@ class Part:
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of the output's file with this ending. ``keys``: the values of the scope's wildcards."""
+    """Return the name of the output's file with the given ending. ``keys``: the values of the scope's wildcards."""
     return "_".join([output.name, *(keys[key] for key in output.of.keys)]) + f".{ending}"
 
 

@@ -22,7 +22,7 @@ SAMPLED = "The figure shows an evenly spaced sample of the queries; statistics u
 
 @dataclass(frozen=True)
 class Page:
-    """An HTML page about a study. It begins with a question and the answers to the question."""
+    """An HTML page about a study, with a question and answers at the top."""
 
     study: str
     """The study's name, for the page's title."""
@@ -86,12 +86,12 @@ class Page:
 
         Args:
             name: The prefix of all anchors.
-            studies: The data for each study; an object with a ``title``.
+            studies: An object with the data for each study. The object must have a ``title``.
             answer: Returns a study's answer.
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: Maximum number of rows on the page; a sixth of it is divided equally among the studies.
+            most_rows: Maximum number of rows on the page. A sixth of this number is divided equally among the studies.
 
         Returns:
             For each study, the template's values: anchor, where (the study's title), answer, sentences and parts.
@@ -148,7 +148,7 @@ def page_parts(
     """Draw ``outputs`` from the data ``shown``, add charts to ``charts``, and return values for the macro ``parts``.
 
     Each part has an anchor, a heading, an introduction and items; parts without items, and figures and tables without
-    data, are left out. ``most``: the maximum number of a limited figure's records (approximately) or table's rows.
+    data, are left out. ``most``: the maximum number of a figure's records (approximately) or of a table's rows.
     ``words``: values for placeholders. ``of_queries``: a sentence for the notes of figures whose points are queries.
     """
     filled_parts = []
@@ -186,7 +186,7 @@ def page_parts(
 
 
 def packed(spec: Spec) -> Spec:
-    """Return ``spec`` with its rows of data stored by column, to save space. ``unpack`` in page.js restores the rows.
+    """Return ``spec`` with the data stored by column, to save space. ``unpack`` in page.js restores the rows.
 
     A column is ``{"values": [...]}`` or, if values repeat, ``{"words": [...], "places": [...]}``: unique values and the
     index of each row's value.

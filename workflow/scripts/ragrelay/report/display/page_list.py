@@ -1,4 +1,4 @@
-"""Write a script with links to all of a study's pages. Every page loads it, because pages are written separately."""
+"""Write a script with links to all of a study's pages. Pages load the script, because they are written separately."""
 
 import re
 from html import unescape

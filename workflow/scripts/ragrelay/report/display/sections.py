@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 class Dose(NamedTuple):
-    """How many passages in a retriever's contexts are relevant by design, and which kind the other passages have."""
+    """The number of relevant passages in a retriever's contexts, set by design, and the kind of the other passages."""
 
     relevant: int
     others: str
@@ -97,7 +97,7 @@ class Section:
 
     @property
     def lead(self) -> dict[str, Any]:
-        """Return the ordering, k, references and measure of the page's first answers (the primary comparison's)."""
+        """Return the primary comparison's ordering, k, references and measure, or defaults if there is none."""
         if self.primary is None:
             where = (self.grid.orderings[0], max(self.grid.k), self.grades[0], self.grid.measure)
         else:

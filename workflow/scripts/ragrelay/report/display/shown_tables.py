@@ -36,7 +36,7 @@ class ShownTables:
         """Read one unit.
 
         Args:
-            paths: The path of each table, by the names in ``COLUMNS``.
+            paths: The tables' paths, keyed by table name.
             keys: The values of the wildcards in the paths.
             params: Plain values from the annex's rules.
         """

@@ -47,7 +47,7 @@ def filled(table: Table) -> Table:
 
 
 def records_table(title: str, records: Sequence[Mapping[str, object]], first: Sequence[str] = ()) -> Table:
-    """Build a table from JSON-like records. The columns in ``first`` come first; the others in order of appearance."""
+    """Build a table from JSON-like records. The columns ``first`` come first, the others in order of appearance."""
     seen = list(dict.fromkeys(name for record in records for name in record))
     names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
     numeric = {
@@ -80,7 +80,7 @@ def textual(title: str, of: str | Callable[[Row], str]) -> Column:
 
 
 def numeric(title: str, of: str | Callable[[Row], object], shown: Callable[..., str] = number, *digits: int) -> Column:
-    """Create a column of numbers; ``shown`` is the function that formats a number, with ``digits`` as argument."""
+    """Create a column of numbers. ``shown``: a function that formats a number, given the number and ``digits``."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 
 
@@ -128,7 +128,7 @@ def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, lat
 
 
 def table_as_written(frame: pl.DataFrame, most: int | None = None) -> Table:
-    """Build a table with all columns of ``frame`` except dataset, generator and scorer (constant in a section)."""
+    """Build a table with all columns of ``frame`` except dataset, generator and scorer, which are constant."""
 
     def column(of: str, dtype: pl.DataType) -> Column:
         title = of.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Explain each technical term on its first use in a page. The meanings come from docs/glossary.md (tools/terms.py)."""
+"""Explain each technical term on its first use in a page. tools/terms.py copies the meanings from docs/glossary.md."""
 
 import re
 from collections.abc import Iterable

@@ -64,9 +64,9 @@ Frames = dict[str, pl.DataFrame]
 def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     """Read the rows for ``qids`` from ``files``, and return a frame for each kind of data.
 
-    All frames have the column qid, and results of cells also retriever, ordering and k. Further columns are docno,
-    label and text (passages), docnos (contexts), docno and text (processed; null if emptied), measure and value
-    (measures), or are named by ANSWER and THOUGHT, EFFECT, SCORE, UTILITY and BLOCK.
+    Every frame has the column qid; frames about cells also have retriever, ordering and k. Passages have docno, label
+    and text; contexts have docnos; processed passages have docno and text (null if removed); measures have measure and
+    value. The columns of the other frames are ANSWER and THOUGHT, EFFECT, SCORE, UTILITY and BLOCK.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [

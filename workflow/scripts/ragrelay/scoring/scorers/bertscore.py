@@ -1,4 +1,4 @@
-"""Score answers with BERTScore: encode each distinct text once, then match in bulk."""
+"""Score answers with BERTScore. Each distinct text is encoded only once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -55,7 +55,7 @@ class Bertscore(MeasuredScorer):
     utility: Utility = Field("relative", description=GAIN)
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a local model is complete and has this layer."""
+        """Check that a local model is complete and has the configured layer."""
         check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
         check_layer(f"{place}.layer'", self.model, self.layer, study.folder)
         super().check(place, study)
@@ -65,19 +65,18 @@ class Bertscore(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":
-        """Return the measure, which loads its model when it first has to encode a text."""
+        """Return a measure that loads the model only when a text must be encoded."""
         return BertMeasure(self, cache_dir, threads)
 
 
 class BertMeasure:
-    """BERTScore without idf or baseline rescaling (Zhang et al., ICLR 2020); scores equal those of bert-score 0.3.13.
+    """BERTScore (Zhang et al., ICLR 2020) without idf or baseline rescaling, with the same scores as bert-score 0.3.13.
 
-    ``fingerprint`` hashes the model (a folder's files, or hub id and revision, which both determine the maximum
-    length), the layer, the dtype, the major version of transformers (which has the tokenizers and architectures) and
-    NUMERICS. If texts are encoded in blocks, which depends on ``encoding`` and the model's architecture but not on the
-    machine, it also hashes the blocks' rows. Batch size, threads, device and torch's version don't count, because in
-    float32 they only change the last bits. Model and libraries are loaded only if a text must be encoded, which isn't
-    the case if the store has all scores.
+    ``fingerprint`` is a hash of the model (a local model's files, or a hub model's id and revision), the layer, the
+    dtype, the major version of transformers, and NUMERICS. If texts are encoded in blocks, it also includes the number
+    of rows per block; whether texts are encoded in blocks depends on ``encoding`` and the model, but not on the
+    machine. Batch size, threads, device and torch's version aren't included, because in float32 they change only the
+    last bits of scores. The model and the libraries are loaded only if a text must be encoded.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:
@@ -111,10 +110,10 @@ class BertMeasure:
         return {**self._references.facts, "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: answers may contain words that the model doesn't know."""
+        """Accept all answers, even if they contain words that the model doesn't know."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Score each task, encoding each distinct answer once. Call ``prepare`` first."""
+        """Score all pairs in each task, and encode each distinct answer only once. Call ``prepare`` first."""
         from ragrelay.scoring.matching import match
 
         references = self._references

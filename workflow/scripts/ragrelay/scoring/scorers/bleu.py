@@ -11,15 +11,15 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Bleu(PairScorer):
     """Sentence BLEU (Papineni et al., ACL 2002), computed with sacrebleu, from 0 to 1.
 
-    Up to 4-grams, exponential smoothing, effective order, tokenizer 13a. With several references, the best one counts
-    (or their mean), instead of BLEU's own pooling. Source of the package: Post, A Call for Clarity in Reporting BLEU
-    Scores, WMT 2018.
+    BLEU uses up to 4-grams, exponential smoothing, effective order and the tokenizer 13a. The answer is compared with
+    each reference separately, and the best or the mean score is used. Package: Post, A Call for Clarity in Reporting
+    BLEU Scores, WMT 2018.
     """
 
     as_published: ClassVar[bool] = True
 
     def decisive(self) -> dict[str, object]:
-        """Return the kind and the version of sacrebleu."""
+        """Return the scorer's kind and the version of sacrebleu."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 
     def words(self) -> Tokens:

@@ -13,7 +13,7 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Chrf(PairScorer):
     """chrF (Popović, WMT 2015), computed with sacrebleu, from 0 to 1.
 
-    F2 over character 6-grams; with `word_order: 2`, chrF++ (Popović, WMT 2017).
+    The score is F2 over character n-grams of up to 6 characters; `word_order: 2` gives chrF++ (Popović, WMT 2017).
     """
 
     as_published: ClassVar[bool] = True
@@ -26,11 +26,11 @@ class Chrf(PairScorer):
     )
 
     def decisive(self) -> dict[str, object]:
-        """Return the scorer's key and the library's version."""
+        """Return the scorer's kind, the version of sacrebleu, and ``word_order``."""
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 
     def words(self) -> Tokens | None:
-        """Return the function that splits a text into words at whitespace; None if only characters count."""
+        """Return the function that splits a text into words at whitespace, or None if only characters are compared."""
         return between_blanks if self.word_order else None
 
     def pair(self) -> Pair:

@@ -6,7 +6,7 @@ from ragrelay.scoring.squad import containment
 
 
 class Containment(GoldPairScorer):
-    """1 if the answer contains the gold answer's words after SQuAD's normalisation, otherwise 0."""
+    """Whether the answer contains the gold answer (1 or 0), after both are normalised as in SQuAD."""
 
     def decisive(self) -> dict[str, object]:
         """Return the normalisation's version."""
@@ -17,5 +17,5 @@ class Containment(GoldPairScorer):
         return between_blanks
 
     def pair(self) -> Pair:
-        """Return the function that compares words after SQuAD's normalisation."""
+        """Return the function that looks for the gold answer's words in the answer."""
         return containment

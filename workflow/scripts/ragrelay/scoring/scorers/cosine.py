@@ -1,4 +1,4 @@
-"""Score answers by the similarity of their sentence embeddings to the references'."""
+"""Score answers by the cosine similarity between the embeddings of an answer and a reference."""
 
 import io
 import logging
@@ -56,16 +56,16 @@ class Cosine(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":
-        """Return the measure, which loads its model when it first has to embed a text."""
+        """Return a measure that loads the model only when a text must be embedded."""
         return CosineMeasure(self, cache_dir, threads)
 
 
 class CosineMeasure:
-    """Cosine of an answer's and a reference's embedding from a sentence-transformers model, −1 to 1; 0 for empty text.
+    """The cosine, from −1 to 1, between the embeddings of an answer and a reference. If a text is empty, it is 0.
 
     Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
-    2024. ``aggregate: centroid`` is the cosine with the mean of the references' embeddings, computed as the mean cosine
-    divided by the ``norm`` of that mean embedding. Reference embeddings are stored in
+    2024. With ``aggregate: centroid``, the answer is compared with the mean of the references' embeddings: the score is
+    the mean cosine, divided by the length of the mean embedding. The references' embeddings are stored in
     ``<cache_dir>/references/<hash>.npz`` (text_hash, vectors).
     """
 
@@ -82,7 +82,7 @@ class CosineMeasure:
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model. Raises InputError if the folder has none."""
+        """The loaded model. Raises InputError if the model can't be loaded."""
         from sentence_transformers import SentenceTransformer
 
         check_model("scorer model", self.scorer.model, tokenizer=True)
@@ -123,10 +123,10 @@ class CosineMeasure:
         return facts
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Do nothing: answers may contain words that the model doesn't know."""
+        """Accept all answers, even if they contain words that the model doesn't know."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Score each task (f1 is the cosine), embedding each distinct answer once. Call ``prepare`` first."""
+        """Compute the cosine of all pairs in each task, and return it as ``f1``. Call ``prepare`` first."""
         distinct = list(dict.fromkeys(text for task in tasks for text in task.answers))
         vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
         scores = []
@@ -139,7 +139,7 @@ class CosineMeasure:
         return scores
 
     def norm(self, texts: Sequence[str]) -> float:
-        """Return the length of the mean of the references' embeddings. Call ``prepare`` first."""
+        """Return the length of the mean embedding of the reference ``texts``. Call ``prepare`` first."""
         return float(np.linalg.norm(self._vectors(texts).astype(np.float64).mean(axis=0)))
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:

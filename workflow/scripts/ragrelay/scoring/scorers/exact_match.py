@@ -5,12 +5,12 @@ from ragrelay.scoring.squad import exact_match
 
 
 class ExactMatch(GoldPairScorer):
-    """1 if the answer equals the gold answer after SQuAD's normalisation, otherwise 0."""
+    """Whether the answer equals the gold answer (1 or 0), after both are normalised as in SQuAD."""
 
     def decisive(self) -> dict[str, object]:
         """Return the normalisation's version."""
         return {"kind": "exact_match", "numerics": SQUAD}
 
     def pair(self) -> Pair:
-        """Return the function that compares texts after SQuAD's normalisation."""
+        """Return the function that compares the normalised texts."""
         return exact_match

@@ -1,4 +1,4 @@
-"""Score answers by whether their own context supports them."""
+"""Score answers by whether the context supports each sentence."""
 
 from typing import Literal
 
@@ -33,12 +33,12 @@ class Faithfulness(JudgeScorer):
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return one question per sentence; none if there is no context."""
+        """Return a question for each sentence, or no questions if the answer has no context."""
         if not case.passages:
             return []
         texts = [sentence.text for sentence in case.read_sentences()]
         return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the mean share of yes; null without sentences."""
+        """Return an aggregation that averages the share of yes over sentences; null if there are no sentences."""
         return [pl.col("shares").list.get(0).mean().alias("f1")]

@@ -1,4 +1,4 @@
-"""Read scores that people or another program gave the answers, from a file."""
+"""Read answers' scores from a file."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -45,7 +45,7 @@ class File(Scorer):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the scale, and that each dataset in the grid has a readable file whose scores fit the grid."""
+        """Check that the scale is valid, and that each dataset has a file with valid scores for cells in the grid."""
         super().check(place, study)
         if self.scale[0] == self.scale[1]:
             raise InputError(f"{place}.scale'", str(self.scale), "the worst value, then the best one")
@@ -57,7 +57,7 @@ class File(Scorer):
         return file_of(self.path, dataset)
 
     def cells(self, grid: Any) -> dict[str, list[Any]]:
-        """Return the grid as the fields of score_files.ScoreCells."""
+        """Return the grid's generators, retrievers, orderings, k and seeds, as fields of score_files.ScoreCells."""
         return {
             "generators": grid.generators,
             "retrievers": grid.retrievers,
@@ -67,7 +67,7 @@ class File(Scorer):
         }
 
     def rows(self, dataset: str, grid: Any, folder: Path = Path()) -> Any:
-        """Return a dataset's scores from its file, with their cells (score_files.ROWS)."""
+        """Read a dataset's file of scores, and return a row per score with the answer's cell (score_files.ROWS)."""
         from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 
         low, high = self.scale

@@ -7,13 +7,13 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Length(PairScorer):
     """Number of words in the answer; references have no effect.
 
-    Words are separated by whitespace. Use this scorer to see whether another one mainly rewards length.
+    Words are separated by whitespace. Use this scorer to see whether another scorer mainly rewards length.
     """
 
     bounded = False
 
     def decisive(self) -> dict[str, object]:
-        """Return the kind; nothing else affects the scores."""
+        """Return the scorer's kind, because nothing else affects the scores."""
         return {"kind": "length"}
 
     def words(self) -> Tokens:

@@ -1,4 +1,4 @@
-"""Score answers by a generator's grades."""
+"""Score answers by asking a generator how good they are."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,27 +47,27 @@ class LlmJudge(JudgeScorer):
 
     @classmethod
     def completed(cls, definition: Mapping[str, object], folder: Path) -> dict[str, object]:
-        """Fill in the default template for the scale."""
+        """Fill in the judge's default template, which depends on the scale and on whether there are references."""
         filled = super().completed(definition, folder)
         ending = ALONE if filled.get("references") == "none" else ""
         return {**filled, "prompt": filled.get("prompt") or PROMPTS[filled.get("scale", "yes_no")] + ending}
 
     def placeholders(self) -> set[str]:
-        """Return query, answer and, if the judge sees them, references."""
+        """Return the placeholders for the query, the answer and, unless the judge sees none, the references."""
         return {"query", "answer"} | ({"references"} if self.references != "none" else set())
 
     def words(self) -> list[str]:
-        """Return yes and no, or the digits."""
+        """Return yes and no, or the digits of the grades."""
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return one question, or none if the answer is empty."""
+        """Return a question about the answer, or no question if the answer is empty."""
         if not case.answer.strip():
             return []
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the expression for the share of yes or the expected grade / 3; 0 for an empty answer."""
+        """Return an aggregation that computes the share of yes, or the expected grade / 3; 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

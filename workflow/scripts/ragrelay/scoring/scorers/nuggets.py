@@ -1,4 +1,4 @@
-"""Score answers by the nuggets that they support."""
+"""Score answers by the share of nuggets that they support."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +83,7 @@ class Nuggets(JudgeScorer):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that lists come from a readable file, or else that a generator and its passages are set."""
+        """Check that lists come either from a readable file or from a generator, with valid keys."""
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
@@ -109,15 +109,15 @@ class Nuggets(JudgeScorer):
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, object]:
-        """Return the settings for the passages that lists are written from, as arguments of read_topics."""
+        """Return the settings that determine from which passages the lists are written."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
-        """Return a list's limits, as fields of questions.nuggets.writing.Limits."""
+        """Return the limits on a list's length, as fields of questions.nuggets.writing.Limits."""
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """Return the generator that judges answers and, if there is one, the generator that writes lists."""
+        """Return the generator that judges answers and, if a generator writes the lists, that generator."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
@@ -125,7 +125,7 @@ class Nuggets(JudgeScorer):
         return {"query", "answer", "nugget"}
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """Return the file of nugget lists, which other rules write."""
+        """Return the path of the table of nuggets, which other rules write."""
         return ["<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"]
 
     def words(self) -> list[str]:
@@ -133,11 +133,11 @@ class Nuggets(JudgeScorer):
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return, for each query, as many placeholder nuggets as a list may have, of a dozen words each."""
+        """Return placeholder nuggets for each query: the maximum number of nuggets, with a dozen words each."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return the text of each of a query's nuggets, and whether it is vital."""
+        """Read each query's nuggets, as pairs of a nugget's text and whether the nugget is vital."""
         nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
@@ -146,12 +146,12 @@ class Nuggets(JudgeScorer):
         return nuggets
 
     def size(self, case: JudgeCase) -> int | None:
-        """Return the number of nuggets that count; None (no score) if there are none."""
+        """Return the number of nuggets with a weight above 0, or None (no score) if there are none."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return a question per nugget that counts; for an empty answer, questions have no texts and aren't sent."""
+        """Return a question for each nugget with a weight above 0. Questions about an empty answer aren't sent."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         texts = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
         return [
@@ -161,5 +161,5 @@ class Nuggets(JudgeScorer):
         ]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the expression for the score, based on the judge's likeliest word for each nugget."""
+        """Return an aggregation that computes the score from the judge's likeliest word for each nugget."""
         return [nugget_score(self.value, pl.col("shares").list.arg_max(), pl.col("item") == "vital").alias("f1")]

@@ -1,4 +1,4 @@
-"""Score answers with your function of an answer and a reference."""
+"""Score answers with your own Python function."""
 
 import math
 from typing import Any, ClassVar
@@ -23,11 +23,11 @@ class Python(PairScorer, PairFunction):
     )
 
     def decisive(self) -> dict[str, object]:
-        """Return the function, its module's code and its options."""
+        """Return the function's name and options, and the code of the module that contains it."""
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 
     def pairs(self) -> Pairs:
-        """Return the function for many pairs. It raises InputError unless there is a finite value for each pair."""
+        """Return a function that scores many pairs, and raises InputError if a value isn't a finite number."""
         place = f"scorer {self.function}"
         return lambda answers, references: [_checked(place, value) for value in self.called(place, answers, references)]
 

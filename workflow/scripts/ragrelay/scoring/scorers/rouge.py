@@ -1,4 +1,4 @@
-"""Score answers with ROUGE, using the library that papers report."""
+"""Score answers with ROUGE, computed with the package rouge-score."""
 
 import functools
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from ragrelay.scoring.pair_scorer import Pair, PairScorer
 class Rouge(PairScorer):
     """ROUGE F1 (Lin, 2004), computed with the package rouge-score.
 
-    Overlap of words or word pairs, or longest common subsequence. Precision is relative to the answer's words, recall
-    to the reference's. Words consist of ASCII letters and digits only: references or answers are refused if more than
-    5% of their words have no such character, or if most words are cut at other letters. Source: Lin, ROUGE: A Package
-    for Automatic Evaluation of Summaries, 2004.
+    ROUGE compares words, word pairs, or the longest common subsequence. Precision is relative to the answer's words,
+    and recall to the reference's words. Words consist of ASCII letters and digits only. References or answers are
+    refused if more than 5% of the words have no such character, or if most words are cut at other letters. Source: Lin,
+    ROUGE: A Package for Automatic Evaluation of Summaries, 2004.
     """
 
     drops_letters: ClassVar[bool] = True
@@ -32,7 +32,7 @@ class Rouge(PairScorer):
     stemmer: bool = Field(False, description="Compare Porter stems instead of words.")
 
     def decisive(self) -> dict[str, object]:
-        """Return the scorer's keys and the library's version."""
+        """Return the scorer's kind and keys, and the version of rouge-score."""
         return {
             "kind": "rouge",
             "rouge-score": metadata.version("rouge-score"),
@@ -41,7 +41,7 @@ class Rouge(PairScorer):
         }
 
     def words(self) -> Tokens:
-        """Return the package's function that splits a text into words, without stemming."""
+        """Return rouge-score's function that splits a text into words, without stemming."""
         from rouge_score import tokenizers
 
         tokens: Tokens = tokenizers.DefaultTokenizer(False).tokenize
@@ -52,7 +52,7 @@ class Rouge(PairScorer):
         from rouge_score import rouge_scorer, scoring, tokenizers
 
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]
-            """A tokenizer that splits each text only once for all its pairs."""
+            """A tokenizer that caches the words of recent texts, so that a text in several pairs is split only once."""
 
             tokenize = functools.lru_cache(maxsize=1 << 14)(
                 lambda self, text: tokenizers.DefaultTokenizer.tokenize(self, composed(text))
@@ -66,7 +66,7 @@ class Rouge(PairScorer):
             return rouge.precision, rouge.recall, rouge.fmeasure
 
         def longest(answer: str, reference: str) -> tuple[float, float, float]:
-            """Return the package's result without its table, which takes gigabytes for long texts."""
+            """Return the same scores as rouge-score, but without a table that takes gigabytes for long texts."""
             ours, theirs = tokenizer.tokenize(answer), tokenizer.tokenize(reference)
             if not ours or not theirs:
                 return 0.0, 0.0, 0.0
@@ -82,10 +82,10 @@ FREQUENT = 64
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence; a row of the table is stored in the bits of an integer.
+    """Compute the length of the longest common subsequence, with each row of the table stored as bits of an integer.
 
-    Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. The time grows with the product of the
-    lengths, but is about a hundredth of the time with a table: 10^5 words each take seconds.
+    Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. The time is proportional to the product of
+    the lengths, but about 100 times shorter than with a table: two texts of 10^5 words take seconds.
     """
     places: dict[str, list[int]] = {word: [] for word in set(one) & set(other)}
     shared = [word for word in one if word in places]

@@ -1,4 +1,4 @@
-"""Score answers by whether the passages that they cite support them."""
+"""Score answers by whether the cited passages support the sentences that cite them."""
 
 from typing import Literal
 
@@ -46,9 +46,9 @@ class Support(JudgeScorer):
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return a question per sentence; none if there is no context.
+        """Return a question for each sentence, or no questions if the answer has no context.
 
-        If a sentence doesn't cite any passage in the context, its question has no texts and isn't sent.
+        Questions about sentences that don't cite any passage in the context have no texts and aren't sent.
         """
         if not case.passages:
             return []

@@ -1,4 +1,4 @@
-"""Score answers by the words that they share with a gold answer."""
+"""Score answers by the F1 of the words that they share with a gold answer."""
 
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
@@ -6,7 +6,7 @@ from ragrelay.scoring.squad import token_f1
 
 
 class TokenF1(GoldPairScorer):
-    """F1 of shared words after SQuAD's normalisation."""
+    """F1 of the words that the answer shares with the gold answer, after both are normalised as in SQuAD."""
 
     def decisive(self) -> dict[str, object]:
         """Return the normalisation's version."""
@@ -17,5 +17,5 @@ class TokenF1(GoldPairScorer):
         return between_blanks
 
     def pair(self) -> Pair:
-        """Return the function that compares words after SQuAD's normalisation."""
+        """Return the function that computes precision, recall and F1 of shared words."""
         return token_f1
