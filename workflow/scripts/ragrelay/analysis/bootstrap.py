@@ -1,8 +1,8 @@
 """Compute BCa bootstrap intervals for correlation coefficients, with levels expanded for small samples.
 
 Plain BCa intervals are too short with few queries: at n = 43, a 95% interval covers the true value about 93% of the
-time. The module therefore expands both levels with quantiles of Student's t (Hesterberg 2015). Studentised intervals on
-Fisher's z have no better coverage, and a single outlying query can stretch them to nearly [-1, 1].
+time. This module therefore expands the interval's levels, using quantiles of Student's t (Hesterberg 2015). Studentised
+intervals on Fisher's z have no better coverage, and a single outlying query can stretch them to nearly [-1, 1].
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ UNDEFINED_AT_MOST = 0.05
 
 
 class Interval(NamedTuple):
-    """A confidence interval. If there is none, low and high are None and ``reason`` says why."""
+    """A confidence interval. If there is no interval, low and high are None and ``reason`` says why."""
 
     low: float | None
     high: float | None
@@ -77,9 +77,9 @@ def bootstrap_intervals(
 ) -> list[Interval]:
     """Compute one confidence interval for ``coefficient`` (pearson, spearman or kendall) per pair of columns.
 
-    ``names`` holds each pair's column names, for use in the reasons. All columns must have the same length n, and none
-    may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows with n², so keep n
-    below about 1,000.
+    ``names`` holds each pair's column names, to explain why there is no interval. All columns must have the same length
+    n, and none may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows with
+    n², so keep n below about 1,000.
     """
     if not pairs:
         return []

@@ -61,7 +61,7 @@ class ClusteredSlope(NamedTuple):
 
 
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
-    """Test the slope of ``y`` on ``x`` (n,) if rows in the same cluster are correlated.
+    """Test the slope of ``y`` on ``x`` (n,), allowing for correlation between rows of the same cluster.
 
     ``cluster`` (n,) is each row's cluster number, starting at 0. t is the slope divided by its jackknife error, for
     which one cluster at a time is left out (CR3, Bell and McCaffrey 2002). Because only a few clusters may differ from

@@ -1,8 +1,8 @@
 """Compute correlation coefficients for many resamples at a time.
 
-A resample of n queries is represented by n weights, which count how often each query was drawn. ``weights`` (rows, n)
-holds one resample per row, for which a function returns one coefficient per row: the coefficient of the drawn queries,
-or NaN if a column is constant among them.
+A resample of n queries is represented by n weights, which count how often each query was drawn. Each row of ``weights``
+(rows, n) is a resample. The functions return one coefficient per row: the coefficient of the drawn queries, or NaN if a
+column is constant among them.
 """
 
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
 
     ``x_ranks`` and ``y_ranks`` (n,) are dense ranks, starting at 0. Let before(p) be the sum of sign(y - y_j) over the
     first p queries in the order of x. If the queries tied with a query in x are at positions a to b - 1 in this order,
-    its result is before(a) + before(b) - before(n). To save time, before(p) is tabulated at multiples of
+    its result is before(a) + before(b) - before(n). To save time, a table holds before(p) for multiples of
     COMPARED_AT_ONCE.
     """
     n = len(x_ranks)

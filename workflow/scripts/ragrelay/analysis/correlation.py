@@ -105,7 +105,7 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """A hash of the data, which cells with equal data share (such as both subsets if no P_0 is low)."""
+        """A hash of the data; cells with equal data have equal hashes."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
@@ -349,9 +349,9 @@ def permutation_p(
     means of x^2 and y^2. If the true correlation is 0, r has the variance tau^2 / n, whether or not the columns are
     independent. One column is permuted ``permutations`` times, counting the sample itself; the permutations depend only
     on n and ``seed``. The test is exact for independent columns and asymptotically valid for uncorrelated ones.
-    Permuting r itself isn't (DiCiccio and Romano 2017, Journal of the American Statistical Association 112; for ranks,
-    Yu and Hutson 2022). For more than 200 queries, the statistic is compared with Student's t on n - 2 degrees of
-    freedom.
+    Permuting r itself is only valid for independent columns (DiCiccio and Romano 2017, Journal of the American
+    Statistical Association 112; for ranks, Yu and Hutson 2022). For more than 200 queries, the statistic is compared
+    with Student's t on n - 2 degrees of freedom.
     """
     x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]

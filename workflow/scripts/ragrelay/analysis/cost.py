@@ -41,8 +41,8 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     because all were imported, there are no rows. ``device_seconds`` is based on the seconds recorded for each part,
     multiplied by ``devices`` (per engine) and by the job's number of engines; engines on a CPU count as one. These
     seconds are divided equally among all answers in the parts from the same engine and device, because a batch's first
-    answers to finish had to wait for the others. Engine starts aren't included. The value is null per k, because long
-    contexts take more time. Token counts are null unless the endpoint reported them for every answer.
+    answers to finish had to wait for the others. Engine starts aren't included. For a single k, ``device_seconds`` is
+    null, because long contexts take more time. Token counts are null unless reported for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

@@ -96,9 +96,9 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
     Resampling draws or omits a query in all cells at once, because the correlations share queries, measures and
     zero-shot answers. ``low`` and ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t with the
     jackknife standard error, which keeps its level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and
-    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval at expanded levels. The jackknife
-    leaves out each query that occurs in any of the cells. If a column is constant in many resamples, only the bootstrap
-    interval is missing. ``same_references`` is false if unseen references differ.
+    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval at expanded levels. The jackknife runs
+    over all queries that occur in any of the cells. If a column is constant in many resamples, only the bootstrap
+    interval is missing. ``same_references`` is false if the two cells have different unseen references.
     """
     rows = [
         row

@@ -91,7 +91,7 @@ def equivalences(
     primary: Primary | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Test the difference in P_k between each other retriever and ``reference_retriever``, paired by query.
+    """Test the mean of P_k minus the reference retriever's P_k for every other retriever, paired by query.
 
     ``utility`` has the columns utility.COLUMNS. There is a row per cell, except for unseen references, which differ
     between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better whether it
@@ -180,7 +180,7 @@ def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
 
 
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
-    """Return whether a column of differences can be tested, which takes enough queries and unequal differences.
+    """Return whether a column of differences can be tested, which requires enough queries and unequal differences.
 
     If ``cluster`` gives each query's cluster, a test needs enough clusters whose means aren't all equal.
     """

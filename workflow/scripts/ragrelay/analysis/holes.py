@@ -73,15 +73,15 @@ def holes(
     """Estimate the slope over all rankings with the holes relabelled: four rows (``SCHEMA``) per k and adjustment.
 
     ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters`` are as in relay. All rows use ``primary``'s
-    ordering, references and measure. They cover each k at which more than HOLES_ABOVE of the passages in the contexts
-    are unjudged. A hole either gets the label ``judged.relevant`` or stays unlabelled, and the measure is recomputed
-    for all rankings of that query. P doesn't change, because an unjudged passage is never a reference.
+    ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in the
+    contexts are unjudged. A hole either gets the label ``judged.relevant`` or stays unlabelled, and the measure is
+    recomputed for all rankings of that query. P doesn't change, because an unjudged passage is never a reference.
 
-    The rows are named after the labellings: none relevant, all relevant, and the lowest and the highest slope, which a
-    search approximates (Dinkelbach 1967, for a ratio of sums). Given the current slope b, the search relabels a hole if
-    that lowers (or, for the highest slope, raises) sum xp - b sum xx. It predicts this from the derivative with respect
-    to the label: the sum of p - 2b x over the contexts with the hole, weighted by 1 / log2(rank + 1). A query's new
-    labels are kept only if they help. The true extremes may be further out.
+    Each row is for one labelling: no hole relevant, all holes relevant, and the labellings with the lowest and the
+    highest slope, which are found by a search (Dinkelbach 1967, for a ratio of sums). Given the current slope b, the
+    search relabels a hole if that lowers (or, for the highest slope, raises) sum xp - b sum xx. The effect is predicted
+    from the derivative with respect to the label: the sum of p - 2b x over the contexts with the hole, weighted by 1 /
+    log2(rank + 1). A query's new labels are kept only if they help. The true extremes may be further out.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)

@@ -21,7 +21,7 @@ class Kappa(NamedTuple):
 
 
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
-    """Compute Cohen's kappa over all pairs, with an interval over queries.
+    """Compute Cohen's kappa over all pairs of labels, with an interval over queries.
 
     ``tables`` (..., queries, g, g) counts each query's pairs by human label and judge's label. ``labels`` (g,) are the
     labels' numeric values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e), where o are the observed shares of

@@ -1,8 +1,8 @@
 """Test mean differences with both Student's t and Hall's test, and base verdicts on the more cautious result.
 
 If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
-transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. So both tests
-must reject on the same side, which keeps the level on all data tried (docs/methods.md).
+transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. For a
+verdict, both tests must therefore reject on the same side, which keeps the level on all data tried (docs/methods.md).
 """
 
 import math
@@ -108,7 +108,7 @@ class Means(NamedTuple):
 
 
 class ClusterMeans(NamedTuple):
-    """Sums of a column and numbers of queries per cluster, both (clusters,), for tests of the mean over queries.
+    """The sum of a column and the number of queries in each cluster, both (clusters,), to test the column's mean.
 
     To test whether the mean is ``null``, null × size is subtracted from each sum. Under the null hypothesis, the
     differences have mean 0. The tests are Student's t and Hall's test with SKEWNESS times the skewness. The effective
@@ -179,7 +179,7 @@ def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Mean
 
 
 def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
-    """Return why ``differences`` (n,) are too few for a verdict, or None if there are enough of them."""
+    """Return why ``differences`` (n,) are too few for a verdict, or None if there are enough."""
     if cluster is None:
         return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)
@@ -216,10 +216,10 @@ def ratio_interval(
     """Compute Fieller's interval (1954) for the ratio of the means of two paired columns, with this module's tests.
 
     The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject that ``above`` -
-    ratio × ``below`` has mean 0. Hall's test uses ``skewness`` times the skewness. If this difference is nonzero and
-    the same for all queries, the ratio is rejected. Returns None if the interval is unbounded, for example because the
-    mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's distribution, by
-    default n - 1. ``inflation``: factor on the variance.
+    ratio × ``below`` has mean 0. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio is
+    rejected. Hall's test uses ``skewness`` times the skewness. Returns None if the interval is unbounded, for example
+    because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's
+    distribution, by default n - 1. ``inflation``: factor on the variance.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))

@@ -39,13 +39,13 @@ METHODS = {"holm": holm, "bh": benjamini_hochberg}
 def with_adjusted(
     tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str], cells: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Add each test's family and family_size, and its p-values adjusted by both METHODS.
+    """Add the columns family and family_size, and the p-values adjusted with each of METHODS.
 
     ``p_values`` maps each column of p-values to the prefix of the adjusted columns, prefix_holm and prefix_bh. A family
     consists of all tests with equal values in the columns ``family``; its size is the number of tests with a value in
     the first p-value column. Holm's method bounds the probability of any false finding in the family, and Benjamini and
-    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests
-    that ``first_alike`` matches by ``cells`` count once and share adjusted p-values.
+    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests of
+    the same prompts (see ``first_alike``) count once and share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -72,8 +72,8 @@ def with_adjusted(
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
     """Return, for each test, the index of the first test of the same prompts (rows,).
 
-    Such tests have equal values in ``cells`` and the same k. Orderings (columns whose names end with ``ordering``) are
-    equal if they arrange k passages in the same way; at k = 1, all do.
+    Tests of the same prompts have equal values in ``cells`` and the same k. Orderings (columns whose names end with
+    ``ordering``) are equal if they arrange k passages in the same way; at k = 1, all do.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:

@@ -79,9 +79,9 @@ def order_agreement(
 ) -> dict[str, object]:
     """Compute a rank coefficient for two columns of systems' means (n,), with a 95% interval.
 
-    The interval is computed for the coefficient's arcsine, because the arcsine's spread depends less on the value. It
-    uses Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are the number of
-    systems minus 1. ``noun`` is the word for a system in a reason. Each of the ``families`` counts as one system.
+    The interval is computed for the coefficient's arcsine, whose spread depends less on the coefficient's value. The
+    interval uses Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are the number
+    of systems minus 1. ``noun`` is the word for a system in a reason. Each of the ``families`` counts as one system.
     """
     value = order.value(x, y)
     if not np.isfinite(value):

@@ -28,8 +28,8 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
     """Run all tests on several columns of differences (n,), with the same n of at least 2 and none of them constant.
 
     Returns one dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
-    Cohen's d_z, the mean difference divided by its standard deviation. ``detectable_difference`` is the mean difference
-    that 80% of studies with n pairs and this standard deviation would detect at 5%.
+    Cohen's d_z, the mean divided by the standard deviation of the differences. ``detectable_difference`` is the mean
+    difference that 80% of studies with n pairs and this standard deviation would detect at 5%.
     """
     differences = np.column_stack(columns)
     n = len(differences)
@@ -74,8 +74,8 @@ def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array
     """Compute two-sided p-values of the paired permutation test of the mean, one per column of differences (n,).
 
     Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
-    ``permutations`` sign flips (2^n), all are used; otherwise, random ones and the sample are (Phipson and Smyth 2010).
-    scipy's permutation_test gives the same result, but is far slower for several columns.
+    ``permutations`` sign flips (2^n), all are used; otherwise, the sample and a random selection are (Phipson and Smyth
+    2010). scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))

@@ -42,7 +42,7 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 def shared_verdict(*verdicts: str) -> str:
     """Return the strongest verdict that all ``verdicts`` support; undecided if they contradict each other.
 
-    It rules out only values that every verdict rules out; ``too few queries`` rules out none.
+    The shared verdict rules out only values that every verdict rules out; ``too few queries`` rules out none.
     """
     claims = SIGNS if {*verdicts} & {ABOVE, BELOW} else CLAIMS
     known = [claims.get(verdict, claims[UNDECIDED]) for verdict in verdicts]
@@ -99,7 +99,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read one table per left-out judge, keyed by judge; ``paths``: files by scorer, ``table``: its column types."""
+    """Read the tables without one judge, keyed by the left-out judge; ``paths``: files by scorer."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

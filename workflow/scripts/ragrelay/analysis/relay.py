@@ -148,7 +148,7 @@ def relay(
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and
     ``contexts`` has retriever, ordering, k, qid and docnos (a query without a row has an empty context). ``kinds``
     gives each retriever's kind; all kinds count as rankings except oracle, graded, position and processed. ``by_seed``
-    (see utility.scores_by_seed) has the scores for each seed; P is their mean.
+    (see utility.scores_by_seed) has the scores for each seed, whose mean is P.
 
     A pair of rankings (A, B) has a row if at least 5 queries have P and the measure for both, and different lists of
     docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), each minus its mean. On unseen
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings, by index, and their n queries that have P and the measure for both but different contexts."""
+    """Two rankings (by index) and the n queries that have P and the measure in both, with different contexts."""
 
     first: int
     second: int
@@ -462,17 +462,17 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
     """Return the conclusion on relay for one cell, from its rows for all rankings in ``table``.
 
-    The conclusion is ``it is`` if both slopes (as measured and adjusted) are above zero. It is ``it is not`` if both
-    are below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).
-    It is ``too few queries`` if either row has that verdict, ``needs two rankings`` without any row, and ``not known``
-    otherwise.
+    ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both are below
+    zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md). ``too few
+    queries`` means that either row has this verdict, ``needs two rankings`` that there is no row, and ``not known`` is
+    returned in all other cases.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """Return the conclusion on relay from a cell's two rows, with the slope as measured and adjusted."""
+    """Return the conclusion on relay from a cell's two rows (slope as measured, slope adjusted)."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW
@@ -493,8 +493,8 @@ def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
 def deciding(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that determine a cell's conclusion on relay (see ``answer_of``).
 
-    This is the first group that isn't empty: rows with too few queries; undecided rows; if both slopes are below zero,
-    rows whose p-value isn't below REVERSED; all rows.
+    The first nonempty group is returned: rows with too few queries; undecided rows; if both slopes are below zero, rows
+    whose p-value isn't below REVERSED; all rows.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

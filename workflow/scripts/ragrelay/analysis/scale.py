@@ -1,4 +1,4 @@
-"""Clip the intervals for mean differences to the largest differences that the scores' scale allows."""
+"""Clip intervals for mean differences to the range that the scores' scale allows."""
 
 import math
 

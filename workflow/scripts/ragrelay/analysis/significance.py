@@ -1,4 +1,4 @@
-"""Compare cells with paired tests: with the reference retriever (†), and descending with ascending (‡)."""
+"""Compare cells with paired tests: retrievers with the reference retriever (†), descending with ascending (‡)."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def comparisons(
 
     ``utility`` and ``reference`` are the retriever's and the reference retriever's rows of the utility table. †
     compares each ordering with the reference's descending cell at the same k and references, if there is a reference. ‡
-    compares descending with ascending. Differences are first minus second, paired by qid.
+    compares descending with ascending. Differences are the first cell minus the second, paired by qid.
 
     The columns from ``low`` on are computed with paired_tests.all_tests. ``same_references`` is false if the two cells
     were scored against different references, because unseen references depend on the context.

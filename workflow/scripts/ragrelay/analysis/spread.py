@@ -27,7 +27,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Compute one row per cell (columns TABLE) from each retriever's score file (retriever_table.SCORE_COLUMNS).
 
-    Standard deviations have n − 1 in the denominator. analysis/variance.py compares seeds with queries.
+    Standard deviations have n − 1 in the denominator.
     """
     frames = []
     for retriever, path in scores.items():

@@ -96,7 +96,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
     """Add the share of unjudged passages in ``contexts`` (retriever, ordering, k, qid, docnos) to ``summary``.
 
-    ``judged`` has the qid and docno of each judgement, whatever its label. The share is null without contexts.
+    ``judged`` has the qid and docno of each judgement, whatever its label. Without contexts, the share is null.
     """
     passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
     known = judged.select("qid", "docno", judged=pl.lit(True)).unique()

@@ -75,8 +75,9 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
     If the interval excludes zero, the verdict is better or worse; it adds "by more than the margin" if the interval
     lies beyond the margin, and "by less than the margin" if the interval lies between zero and the margin. If the
-    interval contains zero, the verdict is equivalent if both margins are outside, not worse if only -``margin`` is, and
-    not better if only ``margin`` is. Without a ``margin``, it can only be better, worse or undecided.
+    interval contains zero, the verdict is equivalent if both margins lie outside the interval, not worse if only
+    -``margin`` does, and not better if only ``margin`` does. Without a ``margin``, only better, worse and undecided are
+    possible.
     """
     if low is None or high is None:
         return UNDECIDED

@@ -50,7 +50,7 @@ def label_passages(
         A table with columns qid, docno, rank and label (from 0 to 1).
 
     Raises:
-        InputError: A text is missing, a docno is repeated, or a function returns too few results or a wrong score.
+        InputError: A text is missing, a docno is repeated, or a function returns too few results or an invalid score.
     """
     ranking = run.select("qid", "docno", pl.col("rank").cast(pl.Int64)).sort("qid", "rank")
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)

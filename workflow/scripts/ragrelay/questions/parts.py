@@ -51,11 +51,11 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 def read_parts(
     question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
 ) -> Mapping[str, Any]:
-    """Return the files' contents from the question's function ``read``; the last of ``parts`` is the table itself.
+    """Call the question's function ``read``, and return the contents of the files to write.
 
-    The question's function ``ask`` recreates the rows, which are written to ``asked_file`` unless it is None. Raises
-    InputError if a reply isn't stored, or RequestError if the asking job's receipt (input ``receipt``) says that the
-    part's requests were impossible.
+    The last of ``parts`` is the table itself. For the others, the question's function ``ask`` recreates the rows, which
+    are written to ``asked_file`` unless it is None. Raises InputError if a reply isn't stored, or RequestError if the
+    asking job's receipt (input ``receipt``) says that the part's requests were impossible.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

@@ -312,12 +312,12 @@ class Question(ABC):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Return ragrelay's own questions, sorted by their rules' names."""
+    """Return ragrelay's own questions, sorted by rule name."""
     return tuple(question_named(name) for name in sorted(_modules()))
 
 
 def question_named(name: str) -> Question:
-    """Return the question ``name``: the name of the asking rule, or ``module:Class`` for a user's own question."""
+    """Return a question by name, which is the asking rule's name or, for a user's own question, ``module:Class``."""
     question: Question = question_class(name)()
     return question
 

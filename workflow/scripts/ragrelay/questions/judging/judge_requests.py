@@ -49,7 +49,7 @@ class Judging:
 
     ``queries``: texts by qid. ``references`` maps each qid to judged passages or gold answers, and is None if the
     scorer doesn't need references. ``own`` maps each qid to the scorer's own texts, such as nuggets. ``grades`` maps
-    each reference set to the lowest label in it. ``near_copy`` is the share in the key `near_copy`.
+    each reference set to the lowest label in it. ``near_copy``: the 5-gram share that defines near copies.
     """
 
     scorer: JudgeScorer
@@ -124,7 +124,7 @@ def asked_about(
 
 
 class Brackets(TypedDict):
-    """Numbers of brackets read as citations (``read``) and not (``unread``), with examples of unread brackets."""
+    """Counts of citations (``read``) and of brackets that aren't citations (``unread``), with examples."""
 
     read: int
     unread: int

@@ -54,7 +54,7 @@ class ScoreContextUse(AboutRetrievers):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Request two log-probabilities per answer; return the rows, and the receipt with the number unscored."""
+    """Request two log-probabilities per answer; the receipt also counts answers that can't be scored."""
     from ragrelay.generation.answer_files import read_answers
     from ragrelay.questions.context_use.requests import ANSWER, KEYS, AnswerScores
 

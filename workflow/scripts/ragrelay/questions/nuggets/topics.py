@@ -21,8 +21,8 @@ def read_topics(
     """Return a shard's topics (queries with passages): every ``shards``-th query in ``queries`` (qid, query), in order.
 
     ``passages`` are either judged (qid, docno, label, text) or retrieved (qid, rank, docno, text). Judged passages need
-    at least ``least_label`` and are sorted by decreasing label, then docno; retrieved passages are sorted by rank. Each
-    query gets its first ``depth`` passages.
+    a label of at least ``least_label`` and are sorted by decreasing label, then docno; retrieved passages are sorted by
+    rank. Each query gets its first ``depth`` passages.
     """
     table = pl.read_parquet(passages, glob=False)
     if "label" in table.columns:
