@@ -74,7 +74,7 @@ class Scale(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Human and source labels for the pairs that have both, (pairs,); ``query`` numbers the pairs' queries from 0."""
+    """Human and source labels for the pairs that have both; ``query`` gives each pair's query as a number from 0."""
 
     query: Array
     people: Array
@@ -88,12 +88,11 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare the labels of every other source with the human labels from the source ``people``.
+    """Compare every other source's labels with the human labels from ``people``, as tables TABLE and CONFUSION.
 
-    Returns agreement (TABLE) and counts of label pairs (CONFUSION). ``labels``: columns study_labels.LABELS;
-    ``values``: columns values.SCHEMA; ``known``: for sources that replace missing labels, the pairs (qid, docno) with
-    real labels. Intervals treat queries or, in ``tau_means``, retrievers as the sample. Rows without an interval have a
-    ``reason``.
+    ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA; ``known``: the pairs (qid, docno) with
+    real labels, for sources that replace missing labels. Intervals treat queries as the sample (in ``tau_means``,
+    retrievers). Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []

@@ -78,11 +78,11 @@ def label_choices(
 ) -> pl.DataFrame:
     """Compare P and utility between the context that a source's labels choose and a random context.
 
-    The columns are SCHEMA. A query's contexts come from all retrievers, in descending order and at the same k. A source
-    chooses the context with the highest measure, computed from the source's labels; tied contexts are averaged. A
-    source whose labels are ``constant`` within a query, such as zero-shot P_0, gets the mean over all contexts, which
-    is the null that other sources must beat. The difference is tested over queries, like a gain. Only P has a verdict.
-    A row without a test has a ``reason``. For the arguments, see within_queries.label_within.
+    Returns the columns in SCHEMA. A query's contexts come from all retrievers, in descending order and at the same k. A
+    source chooses the context with the highest measure, computed from the source's labels; tied contexts are averaged.
+    A source whose labels are ``constant`` within a query, such as zero-shot P_0, gets the mean over all contexts, which
+    is the null that other sources must beat. The difference is tested over queries, as for a gain. Only P has a
+    verdict. A row without a test has a ``reason``. For the arguments, see within_queries.label_within.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]

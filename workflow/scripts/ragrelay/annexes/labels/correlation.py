@@ -51,8 +51,8 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Correlate measures computed from labels with P and utility, over queries.
 
-    The columns are SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table. A row describes
-    a coefficient for a source, measure, retriever, k, reference set and quantity (``p`` or ``utility``), in descending
+    Returns the columns in SCHEMA. ``values``: columns values.SCHEMA; ``utility``: the utility table. A row describes a
+    coefficient for a source, measure, retriever, k, reference set and quantity (``p`` or ``utility``), in descending
     order. Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the other
     queries with fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
     """

@@ -52,9 +52,9 @@ def cost_by_k(
 ) -> pl.DataFrame:
     """Compare the cost of labels with the cost of end-to-end answers for each k.
 
-    The columns are BY_K. ``whole_contexts``: k, prompt_id and seed of the end-to-end answers; ``singles``: prompt_id
-    and seed of the answers to single passages, with the passage's best rank in any ranking. A call shared by several
-    rankings counts once. ``speed``: from past_jobs.speed_of. attention_ratio is null if an answer's length is unknown.
+    Returns the columns in BY_K. ``whole_contexts``: k, prompt_id and seed of the end-to-end answers; ``singles``:
+    prompt_id and seed of answers to single passages, with the passage's best rank in any ranking; ``speed``: from
+    past_jobs.speed_of. Calls shared by rankings count once. attention_ratio is null if an answer's length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -82,8 +82,8 @@ def cost_by_k(
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of the answers in ``keys``, which maps EACH and END_TO_END to tables (k, prompt_id, seed).
 
-    The columns are SCHEMA. Each table gets a row per k and, if there are several k, a row for all k together (k is
-    null). Answers shared by retrievers or seeds count once. For tokens and device_seconds, see
+    Returns the columns in SCHEMA. The cost of each table is given per k and, if there are several k, for all k together
+    (k is null). Answers shared by retrievers or seeds count once. For tokens and device_seconds, see
     analysis.cost.answer_cost. Memory is read from the metadata of the answer store's files.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]

@@ -1,6 +1,6 @@
 """Compute eRAG labels: a passage's label is the score of the answer generated from that passage alone.
 
-Salemi and Zamani, SIGIR 2024, equation 1.
+See Salemi and Zamani, SIGIR 2024, equation 1.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,11 +53,11 @@ def label_passages(
 ) -> pl.DataFrame:
     """Label all passages from which an answer was generated.
 
-    The columns are SCHEMA, sorted by references, qid and docno. ``answers``: a table of answers to single passages; for
-    the other arguments, see retriever_table.score_answers. Like P, a label is the answer's score with a reference set,
-    averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set ``<grade>-unseen``, the
-    references exclude the passage and its near copies, because the answer may copy them. Without other references, the
-    passage has no label for that set. Negative scores count as 0. Raises InputError for a score above 1.
+    Returns the columns in SCHEMA; rows are sorted by references, qid and docno. ``answers``: a table of answers to
+    single passages; for the other arguments, see retriever_table.score_answers. Like P, a label is the answer's score
+    with a reference set, averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set
+    ``<grade>-unseen``, the references exclude the passage and its near copies, because the answer may copy them. If
+    none is left, the passage has no label. Negative scores count as 0. Raises InputError for a score above 1.
     """
     columns = [*PASSAGE, "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

@@ -47,11 +47,11 @@ class JudgeSource(AnnotationSource):
         raise NotImplementedError
 
     def begins(self) -> str:
-        """Return the text that the reply must begin with, before the word."""
+        """Return the text that the reply must begin with, before one of the words."""
         return ""
 
     def judged(self) -> list[pl.Expr]:
-        """Compute ``columns`` from the list column ``shares``, each word's share of the words' total probability."""
+        """Compute ``columns`` from the list column ``shares``, with each word's share of all words' probability."""
         raise NotImplementedError
 
     def score(self) -> pl.Expr:

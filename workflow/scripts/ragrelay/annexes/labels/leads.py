@@ -56,10 +56,10 @@ def leads(
     Returns rows with the columns SCHEMA. A column of Table 1 stands for a retriever, k, reference set, quantity and
     coefficient. If there are ``nulls`` (sources whose labels are constant within a query), every other source's best
     row is also compared with the null. ``correlations`` and ``values`` have the columns correlation.SCHEMA and
-    values.SCHEMA. ``lead`` is the difference between two coefficients over the queries with both measures; both use the
-    same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small
-    samples. The two-sided p-value is twice the smaller share of leads on one side of 0, counting the sample itself as a
-    resample. Best and runner-up are chosen on the same queries, so leads are slightly overestimated.
+    values.SCHEMA. ``lead`` is the difference between two coefficients over the queries with both measures, and the
+    coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval, with levels
+    expanded for small samples. The p-value is two-sided; the sample itself counts as a resample. Best and runner-up are
+    chosen on the same queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -122,7 +122,7 @@ def lead_of(
 ) -> dict[str, object]:  # fmt: skip
     """Test how much more strongly ``first`` correlates with ``end`` than ``other`` does; all are arrays (n,).
 
-    ``named``: the names of ``end``, ``first`` and ``other`` in reasons.
+    ``named``: the names of ``end``, ``first`` and ``other``, for reasons.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

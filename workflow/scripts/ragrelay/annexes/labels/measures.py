@@ -45,16 +45,16 @@ def measure_labels(
 ) -> pl.DataFrame:
     """Compute ``measures`` from labels at the cutoffs ``ks`` for each query.
 
-    The columns are SCHEMA, sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1); ``labels``:
-    qid, docno, label, each pair once; labels of unranked passages are ignored. Integer labels are measured with
-    ir_measures: nDCG uses the grades as gains, and the other measures count labels of at least ``how.relevant`` as
+    Returns the columns in SCHEMA; rows are sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1);
+    ``labels``: qid, docno, label, each pair once; labels of unranked passages are ignored. Integer labels are measured
+    with ir_measures: nDCG uses the grades as gains, and the other measures count labels of at least ``how.relevant`` as
     relevant. For labels between 0 and 1, precision (P) is the mean label, and hit ratio (Success) is the largest label
     (Salemi and Zamani, SIGIR 2024, section 2.2). nDCG is the sum of label / log2(rank + 1), divided by the same sum
     with sorted labels (Järvelin and Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP use
-    only the ranking's labelled passages. Missing passages in a ranking shorter than k count as 0, as in trec_eval.
+    only the ranking's labelled passages. Passages missing from a ranking shorter than k count as 0.
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
-    1, for nDCG if labels are constant within a query, and at cutoffs of ``how.below`` or more. Without ``how``, labels
+    1, if nDCG's labels are constant within a query, or if the cutoff is ``how.below`` or more. Without ``how``, labels
     count as integers if all of them are. Raises InputError for an unknown measure, and for a negative label unless
     ``how.signed``.
     """

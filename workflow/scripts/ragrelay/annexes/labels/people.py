@@ -62,7 +62,7 @@ def measure_agreement(
     """Measure how well ``sources`` agree with human labels. If there are no human labels, the tables are empty.
 
     ``agreement``: the value of the config key ``agreement``. Prediction-powered estimates are computed only if the key
-    states that the queries with human labels are a random sample.
+    says that the queries with human labels are a random sample.
     """
     annotations, names, made = sources
     kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}

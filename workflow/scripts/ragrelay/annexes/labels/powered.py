@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures over all queries with every source in ``sources`` that labels queries without human labels.
+    """Estimate measures over all queries, using every source that also labels queries without human labels.
 
-    The columns are TABLE. ``labels`` has the columns study_labels.LABELS, and ``values`` the columns values.SCHEMA. The
-    estimates are valid only if the queries labelled by ``people`` are a random sample. A row without an interval has a
-    ``reason``. If a query has several values per cell, polars raises a ComputeError.
+    Returns the columns in TABLE. ``labels`` has the columns study_labels.LABELS, and ``values`` the columns
+    values.SCHEMA. The estimates are valid only if the queries with labels from ``people`` are a random sample. A row
+    without an interval has a ``reason``. If a query has several values per cell, polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
-analysis/prediction_powered.py describes the method; its J is the estimate from the judge's labels for the N queries
-without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common value, in the
-human or the judge's labels. The sampling unit is the query: several answers to a query are averaged first.
+The method is described in analysis/prediction_powered.py, where J is the estimate from the judge's labels for the N
+queries without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common value
+of the human or judge labels. The sampling unit is the query: several answers to a query are averaged first.
 """
 
 from collections.abc import Sequence

@@ -68,7 +68,7 @@ class SourceData:
         """Select the labels in ``table`` for the reference sets that P is computed with.
 
         Returns:
-            The labels for these sets. If there are none, the labels for the table's first set, repeated for each set.
+            The labels for P's sets; if there are none, the labels for the table's first set, repeated for each set.
         """
         import polars as pl
 
@@ -274,11 +274,11 @@ ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
-    """Return the cutoffs in ``ks`` from 2 to ``depth``. At k = 1, an eRAG label equals P, so the cutoff is left out."""
+    """Return the cutoffs in ``ks`` from 2 to ``depth``; k = 1 is left out, because an eRAG label then equals P."""
     return [k for k in sorted(ks) if 2 <= k <= depth]
 
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return ``names``, replacing each combination by the sources that it combines, without duplicates."""
+    """Return ``names`` with each combination replaced by the sources that it combines, without duplicates."""
     parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

@@ -15,7 +15,7 @@ from ragrelay.prompting.templates import load_template
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
-    """Raise InputError if one of the grid's sources can't be used. ``config``: with defaults and checked names."""
+    """Raise InputError if the study can't use one of the grid's sources. ``config``: configuration with defaults."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         _check_source(name, study)

@@ -120,18 +120,18 @@ class Sources:
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
         """Label passages with each source in ``names``, for every reference set (columns LABELS).
 
-        A query that a source can't label, for example because it has no gold answer, gets no rows. A combination scales
+        A query that a source can't label, for example for lack of a gold answer, gets no rows. A combination scales
         labels to the range 0 to 1, and labels the passages that have a label from every combined source.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """Return the gains (qid, docno, gain) that nDCG uses for the source ``name``, or None if it uses the labels."""
+        """Return the gains (qid, docno, gain) for the source ``name``, or None if nDCG uses the labels as gains."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:
-        """Return the lowest cutoff at which measures have no value for the source ``name``, or None if all have one."""
+        """Return the lowest cutoff at which the source ``name`` has no measures, or None if there is no such cutoff."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Combine all datasets' and generators' tables on annotation sources into one table each, for a scorer.
+"""Combine a scorer's tables on annotation sources across datasets, generators and retrievers.
 
 The tables include Table 1 of Salemi and Zamani, SIGIR 2024.
 """
@@ -46,8 +46,8 @@ def gather(
 ) -> dict[str, pl.DataFrame]:
     """Read a study's files into the report's tables, keyed by name.
 
-    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. In the table annotations, ``holds``
-    marks the best row of a column if its lead is significant after Holm's correction.
+    ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. In the table ``annotations``,
+    ``holds`` marks the best row of a column if its lead is significant after Holm's correction.
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -23,7 +23,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn about all sources (or those in ``sources``) that replace human labels with a low or unknown kappa."""
+    """Warn about each judge in ``sources`` (by default, every judge) whose kappa is low or unknown."""
     table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)

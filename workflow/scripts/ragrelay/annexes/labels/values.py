@@ -24,9 +24,9 @@ def label_values(
     ks: Sequence[int],
     how: Mapping[str, How],
 ) -> pl.DataFrame:
-    """Compute measures for each retriever's ranking (qid, docno, rank) from ``labels`` (study_labels.LABELS).
+    """Compute measures (SCHEMA) for each retriever's ranking (qid, docno, rank) from ``labels`` (study_labels.LABELS).
 
-    The columns are SCHEMA. ``how``: settings keyed by source. A source has no rows for queries that it doesn't label.
+    ``how``: settings for each source. A source has no rows for queries that it doesn't label.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

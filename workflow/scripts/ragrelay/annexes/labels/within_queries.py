@@ -19,11 +19,11 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Correlate P with each source's measures over the retrievers of one query, using analysis.within.
+    """Correlate P with each source's measures over each query's retrievers, using analysis.within.
 
-    The columns are SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table, of which only
-    descending order is used; ``kinds``: each retriever's kind. A row has a reason instead of r if the source's labels
-    are ``constant`` within a query, or if the measure is undefined for the labels.
+    Returns the columns in SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table, of which
+    only descending order is used; ``kinds``: each retriever's kind. A row has a reason instead of r if the source's
+    labels are ``constant`` within a query, or if the measure is undefined for the labels.
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]

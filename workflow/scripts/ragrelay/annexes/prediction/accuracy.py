@@ -75,10 +75,10 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Compute AUROC (for gain) and sMARE (for every target) for each predictor in each cell.
 
-    The columns are COLUMNS without STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988), with
-    Student's t interval on the logit scale and the Mann-Whitney test's p-value. sMARE is computed as in Faggioli et
-    al., Information Retrieval Journal 2022, with Student's t interval over queries; its chance level, for random ranks,
-    is (1 - 1 / n^2) / 3. Holm's correction covers all predictors with the same cell, target and statistic.
+    Returns the columns in COLUMNS except STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988),
+    with Student's t interval on the logit scale and the Mann-Whitney test's p-value. sMARE is computed as in Faggioli
+    et al., Information Retrieval Journal 2022, with Student's t interval over queries; its chance level, for random
+    ranks, is (1 - 1 / n^2) / 3. Holm's correction covers all predictors with the same cell, target and statistic.
     """
     rows = []
     for cell in cells:
@@ -93,7 +93,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
-    """Return the AUROC with which ``x`` separates ``positive`` queries from the others, with interval and p-value."""
+    """Compute the AUROC of ``x`` as a classifier of ``positive`` queries, with interval and p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -128,8 +128,8 @@ def sare(x: Array, y: Array) -> Array:
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Compute each query's scaled absolute rank error (sARE) for every predictor of P and of the gain.
 
-    The columns are SARE_COLUMNS without STUDY_PART. The mean over queries is the sMARE in ``accuracies``. A predictor
-    whose sMARE is undefined has no rows.
+    Returns the columns in SARE_COLUMNS except STUDY_PART. The mean error over queries is the sMARE in ``accuracies``. A
+    predictor whose sMARE is undefined has no rows.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
     for cell in cells:
@@ -150,9 +150,9 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
     """Compare each predictor's rho with the rho of the cell's best predictor and of the retrieval measure.
 
-    The columns are COMPARED_COLUMNS without STUDY_PART. Differences are tested with a jackknife over queries. The best
-    predictor has the largest rho on the same queries, so its lead is partly chance. A difference that is significant
-    after Holm's correction is therefore evidence against the other predictor, but never for the best one.
+    Returns the columns in COMPARED_COLUMNS except STUDY_PART. Differences are tested with a jackknife over queries. The
+    best predictor is chosen on the same queries, so its lead is partly due to chance. A difference that is significant
+    after Holm's correction is therefore evidence against the other predictor, but not for the best predictor.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)

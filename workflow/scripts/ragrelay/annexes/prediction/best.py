@@ -53,12 +53,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
     """Find and test the best predictor for each cell and target.
 
-    The columns are COLUMNS without STUDY_PART. The test compares the largest rho with the largest rho on shuffled
-    targets (Westfall and Young 1993), so it accounts for choosing the best predictor and for similar predictors. If a
-    predictor has no value for a query, that query gets the middle rank. A verdict is positive if p < 0.05 after Holm's
-    correction, which covers all cells with the same target and reference set and a retriever in ``rankings``. Gain and
-    utility contain P_0 with its noise, so a predictor computed from the zero-shot answer correlates with them even if
-    no context helps. It must therefore also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
+    Returns the columns in COLUMNS except STUDY_PART. The test compares the largest rho with the largest rho on shuffled
+    targets (Westfall and Young 1993), so it accounts for choosing the best of several predictors. Queries without a
+    value for a predictor get the middle rank. A verdict is positive if p < 0.05 after Holm's correction over all cells
+    with the same target and reference set and a retriever in ``rankings``. Gain and utility contain P_0 and its noise,
+    so predictors computed from the zero-shot answer correlate with both even if no context helps. For these targets, a
+    predictor must also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -155,7 +155,7 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 def rest_given(p0: Array) -> Callable[[Array], Array]:
     """Return a function that regresses columns on the rank of ``p0`` and its square, and returns unit-length residuals.
 
-    The residuals are 0 in a column that is determined by P_0.
+    If P_0 determines a column completely, the column's residuals are 0.
     """
     of_p0 = _unit(stats.rankdata(p0))
     basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))

@@ -40,7 +40,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield target name, predictor name, and both columns of values without the queries that lack either value."""
+        """Yield target name, predictor name, predictor values and target values, for the queries that have both."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -60,14 +60,14 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Map each predictor to its stage, sorted by stage. ``names`` adds the predictors that are named after scorers."""
+    """Map predictors to their stages, in order of stage. ``names``: additional predictors, named after scorers."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
     """Return the ordering to evaluate: descending if the study has it, otherwise the first in ``orderings``.
 
-    Raises InputError if ``orderings`` is empty, because no answer with passages has a score.
+    Raises InputError if ``orderings`` is empty, which means that no answer with passages has a score.
     """
     if not orderings:
         raise InputError("answers with passages", "none with a score", "at least one")

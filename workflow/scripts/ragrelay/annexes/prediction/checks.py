@@ -27,7 +27,7 @@ def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
 
 
 def check_prediction(study: CheckedStudy) -> None:
-    """Raise InputError if a key names a retriever, judge or scorer that predictors can't use, or a file is invalid."""
+    """Raise InputError if a file is invalid or a key names a retriever, judge or scorer that predictors can't use."""
     settings, grid = PredictionSettings.model_validate(study.config["prediction"]), study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]

@@ -1,4 +1,4 @@
-"""Correlate predictors with targets over queries, with P given P_0, and over each query's contexts."""
+"""Correlate predictors with targets over queries, with and without adjusting for P_0, and over a query's contexts."""
 
 from collections.abc import Iterable, Mapping
 
@@ -35,8 +35,8 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
     """Correlate each predictor with each target in every cell.
 
-    The columns are COLUMNS without STUDY_PART. Coefficients, intervals and tests come from analysis.correlation. Holm's
-    correction covers all predictors with the same cell, target and coefficient.
+    Returns the columns in COLUMNS except STUDY_PART. Coefficients, intervals and tests come from analysis.correlation.
+    Holm's correction covers all predictors with the same cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
     for cell in cells:

@@ -117,7 +117,7 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a ridge regression on sign(x) ln(1 + |x|) of each predictor x; if x >= 0, that is the paper's ln(1 + x)."""
+    """Fit a ridge regression on sign(x) ln(1 + |x|) of each predictor x; for x >= 0, this is the paper's ln(1 + x)."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
@@ -163,7 +163,7 @@ def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
     """Return out-of-fold predictions, centred by subtracting the mean target of each prediction's training queries.
 
-    Without this step, pure noise would have a rho below 0, because that mean is lower if held-out targets are higher.
+    This mean is lower if held-out targets are higher. Without centring, pure noise would therefore have a rho below 0.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
@@ -184,8 +184,8 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Evaluate every model in each cell, for targets P and gain, with predictors available before or after generation.
 
-    The columns are COLUMNS without STUDY_PART. ``judged`` computes p-value and interval, and ``beyond`` the statistics
-    given P_0. Gradient boosting gets none of these, because its permutation tests would take too long.
+    Returns the columns in COLUMNS except STUDY_PART. ``judged`` computes p-value and interval, and ``beyond`` the
+    statistics given P_0. Gradient boosting has neither, because its permutation tests would take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -215,14 +215,14 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
-    """Return rho and R squared of the out-of-fold predictions, with rho's interval and p-value, or a reason.
+    """Evaluate out-of-fold predictions: rho with interval and p-value, and R squared, or the reason why rho is missing.
 
-    Predictions for two queries share training queries, so rho varies more than for independent pairs. The target is
-    therefore permuted ``permutations`` times through the complete cross-validation, with all fits and choices. The
-    p-value is twice the share of rhos (the observed rho included) at or beyond the observed rho, on the side where
-    fewer lie. It is exact if the predictors are uninformative. At either end, the interval is the wider of two
-    intervals on Fisher's z: Hall's, from the 2.5% and 97.5% quantiles of the permuted rhos, and the jackknife's. It
-    therefore excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
+    Predictions for two queries share training queries, so rho varies more than for independent pairs. The complete
+    cross-validation, with all fits and choices, is therefore repeated on ``permutations`` permuted targets. The
+    two-sided p-value comes from the resulting rhos (the observed rho included), and is exact if the predictors are
+    uninformative. The interval is computed on Fisher's z in two ways, from quantiles of these rhos (Hall's method) and
+    with a jackknife over queries, and the wider interval is used at each end. The interval therefore excludes 0 only if
+    p < 0.05. With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -267,12 +267,12 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
     """Test whether out-of-fold predictions of the gain (``p`` - ``p0``) correlate with ``p`` given ``p0``.
 
-    The gain contains P_0 with its noise, so predictions of that noise correlate with the gain even if contexts add
-    nothing. given_p0 is the partial rho between predictions and P. The residuals of P on P_0 and its square are
-    permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983). p_given_p0 is
-    the share of partial rhos, including the observed rho, that are at least as large as the observed rho. But if P_0 is
-    a noisy sign of a query's ease, predictors of ease correlate with P given P_0, and also predict the noise in P_0.
-    Such predictions don't rise with P, so rho_with_p and p_with_p (Student's t) test whether they do.
+    The gain contains P_0 and its noise, so predictions of that noise correlate with the gain even if contexts add
+    nothing. given_p0 is the partial rho between predictions and P given P_0. The residuals of P on P_0 and its square
+    are permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983).
+    p_given_p0 is the share of partial rhos, the observed rho included, that are at least as large as the observed rho.
+    If P_0 is only a noisy sign of a query's ease, predictors of ease correlate with P even given P_0, and also predict
+    the noise in P_0. As such predictions don't rise with P, rho_with_p and p_with_p (Student's t) test for a rise.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

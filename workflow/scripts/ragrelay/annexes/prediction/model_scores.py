@@ -24,9 +24,8 @@ Scores = dict[str, list[float | None]]
 class ModelScores:
     """Models' scores for passages, contexts and answers, keyed by qid.
 
-    Each query has three mappings. ``passages``: passage scores keyed by the score's name, best passage first;
-    ``wholes``: scores of complete contexts, keyed by k; ``consistencies``: the answers' consistency over seeds, keyed
-    by scorer, then by ordering and k.
+    For each query, ``passages`` maps the scores' names to lists of scores, best passage first; ``wholes`` maps k to the
+    score of the complete context; ``consistencies`` maps scorers to the answers' consistency by ordering and k.
     """
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
@@ -73,11 +72,11 @@ def model_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, object]]:
-    """Count the passages in contexts that have no quality value in the file ``path`` (keys what, count, of).
+    """Count the passages in contexts that have no quality value in the file ``path``; the keys are what, count and of.
 
-    ``contexts``: files with contexts' passages (rank, docno); only ranks up to ``k`` are used, and passages without a
-    rank, which come from imported answers. Raises the errors of read_quality, and InputError if the file has a quality
-    value for none of the passages.
+    ``contexts``: files with contexts' passages (rank, docno). Passages at ranks up to ``k`` need a quality value, and
+    so do passages without a rank, which come from imported answers. Raises InputError if the file is invalid or has a
+    quality value for none of the passages.
     """
     quality = read_quality(path)
     needed = pl.concat(
@@ -93,7 +92,7 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
 def read_quality(path: Path) -> pl.DataFrame:
     """Read the columns docno and quality from a Parquet file; a passage's quality may be null.
 
-    Raises InputError if it isn't a Parquet file or has no rows, if a docno is null or duplicated, or if a quality isn't
+    Raises InputError if the file isn't Parquet or has no rows, if a docno is null or duplicated, or if a quality isn't
     a finite number.
     """
     table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))

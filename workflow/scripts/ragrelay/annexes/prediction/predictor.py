@@ -58,7 +58,7 @@ class Predictor(ABC):
         """Create this class's predictors for a study.
 
         Args:
-            named: Lists of names in the study, such as its scorers, after which some predictors are named.
+            named: Lists of names that some predictors are named after, such as the study's scorers.
 
         Returns:
             The predictors; by default, a single instance of the class.
@@ -67,7 +67,7 @@ class Predictor(ABC):
 
 
 def predictor_modules() -> list[str]:
-    """Return the names of all modules with predictors: ragrelay's in alphabetical order, then other packages'."""
+    """Return the names of ragrelay's predictor modules, followed by the predictor modules of other packages."""
     own = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__))
     return [*(f"{PACKAGE}.{name}" for name in own), *sorted(extensions("Predictor").values())]
 
@@ -83,7 +83,7 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Create all predictors for a study. ``named``: lists of names, such as scorers, after which some are named."""
+    """Create all predictors for a study. ``named``: lists of names that some predictors are named after."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 

@@ -67,7 +67,7 @@ class Prediction:
         return self.study.downloads.receipts("retrievers", source) if source else []
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the files with the contexts of imported answers, or an empty list if the generator isn't imported."""
+        """Return the files with imported answers' contexts, or an empty list if a job's answers aren't imported."""
         imported = wildcards.generator in self.study.generation.imported
         return study_files.imported_contexts.each(self.study.contexts if imported else [])
 
@@ -106,7 +106,7 @@ class Prediction:
 
     @functools.cached_property
     def params(self) -> dict[str, object]:
-        """The params for every job that computes predictors."""
+        """Params for every job that computes predictors."""
         return {
             "patterns": {
                 "answers": study_files.answers,

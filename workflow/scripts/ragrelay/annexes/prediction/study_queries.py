@@ -142,7 +142,7 @@ def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[s
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Read each context's docnos in prompt order, keyed by qid, then by ordering and k. Without files, return None."""
+    """Read each context's docnos in prompt order, by qid, then by ordering and k. Return None if there are no files."""
     if not files.paths:
         return None
     contexts: dict[str, dict[Context, list[str]]] = {}

@@ -28,9 +28,9 @@ def predictions(
 ) -> pl.DataFrame:
     """Compute every predictor for each query and k, and for each ordering if the value depends on the ordering.
 
-    The columns are those in SCHEMA. ``queries``: each query with its answers, keyed by ordering and k; ``contexts``:
-    every ordering and k in the study. A value that doesn't depend on k is repeated for every k. If a query has other
-    contexts (``shown``), predictors that use the context also get a row for each ordering.
+    Returns the columns in SCHEMA. ``queries``: each query with its answers, keyed by ordering and k; ``contexts``:
+    every ordering and k in the study. A value that doesn't depend on k is repeated for every k. If a query's contexts
+    differ from its ranking (``shown``), predictors that use the context also get a row for each ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:

@@ -1,6 +1,6 @@
 """Count a corpus's words in one pass over its passages, and store the statistics in the cache next to the indexes.
 
-For every retriever, words are split by PISA's tokenizer, stemmed with Porter2 and filtered by Terrier's stopwords.
+Whatever the retriever, PISA's tokenizer finds the words, Porter2 stems them, and Terrier's stopwords are removed.
 """
 
 import json
@@ -54,7 +54,7 @@ class Word(NamedTuple):
 class TermStatistics:
     """A corpus's total ``passages`` and ``tokens``, with statistics for selected words and for queries' word pairs.
 
-    ``unread``: for methods (TERMS, BLANKS) that can't split the corpus into words, the reason.
+    ``unread``: for each method (TERMS or BLANKS) that can't split the corpus into words, the reason.
     """
 
     passages: int

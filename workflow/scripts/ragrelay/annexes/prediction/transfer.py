@@ -55,9 +55,9 @@ def transfers(
 ) -> pl.DataFrame:
     """Test the models of each training dataset in every cell of the tested dataset.
 
-    The columns are COLUMNS without STUDY_PART. ``trained``: cells keyed by training dataset. A model learns everything
-    on its training dataset: medians for missing values, scales, penalties and numbers of trees. Interval and p-value
-    come from a jackknife over the tested queries on Fisher's z, with fixed predictions.
+    Returns the columns in COLUMNS except STUDY_PART. ``trained``: cells keyed by training dataset. A model learns
+    everything on its training dataset: medians for missing values, scales, penalties and numbers of trees. Interval and
+    p-value come from a jackknife over the tested queries on Fisher's z, with fixed predictions.
     """
     rows = []
     for dataset, cells in trained.items():
@@ -89,7 +89,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, object]:
-    """Fit a model on ``x`` and ``y``, and return rho between ``target`` and its predictions for ``unseen``."""
+    """Fit a model on ``x`` and ``y``, and return rho between ``target`` and the model's predictions for ``unseen``."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:

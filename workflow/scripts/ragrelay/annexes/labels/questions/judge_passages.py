@@ -65,9 +65,9 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
-    """Compute passage labels from the words' probabilities: columns references, qid, docno, the source's, and mass.
+    """Compute labels from the words' probabilities: columns references, qid, docno, the source's columns and mass.
 
-    Also counts the passages for which the judge gives most probability to other words (mass.mass_counts).
+    Also counts the passages for which other words get most of the judge's probability (mass.mass_counts).
     """
     import polars as pl
 

@@ -41,7 +41,7 @@ class LeaveOut(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the intervention removes passages, that the k fit, and that answers are generated and scored."""
+        """Check the intervention's kind, the values of k, and that generators and scorers can handle new answers."""
         super().check(place, study)
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]

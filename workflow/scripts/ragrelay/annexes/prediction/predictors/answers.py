@@ -16,9 +16,9 @@ Numbers = Callable[[Answer], float | None]
 
 
 def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
-    """Return the mean of ``number`` over ``answers``, skipping answers for which ``number`` is None.
+    """Return the mean of ``number`` over ``answers``, skipping answers for which ``number`` returns None.
 
-    Raises UndefinedError if there are no answers, or, with the message ``missing``, if all are skipped.
+    Raises UndefinedError if there are no answers or, with the message ``missing``, if all answers are skipped.
     """
     if not answers:
         raise UndefinedError("no answer")
@@ -55,7 +55,7 @@ def mean_entropy(answer: Answer) -> float | None:
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
     """Cluster answers by meaning, and return the clusters' sizes.
 
-    An answer joins the first cluster whose first answer has a word F1 of at least ``same`` with it, or starts its own.
+    An answer joins the first cluster whose first answer matches with a word F1 of at least ``same``, or a new cluster.
     """
     clusters: list[list[str]] = []
     for answer in answers:
@@ -96,7 +96,7 @@ class OfAnswers(Predictor):
 class AnswerLogprob(OfAnswers):
     """The answer's log-probability per token in nats, averaged over seeds.
 
-    Probabilities are the model's, before temperature is applied. exp(−value) is the perplexity.
+    Uses the model's probabilities before temperature is applied; exp(−value) is the perplexity.
     """
 
     base = "answer_logprob"
@@ -120,7 +120,7 @@ class AnswerProbability(OfAnswers):
 class FirstTokenLogprob(OfAnswers):
     """Log-probability of the answer's first token in nats, averaged over seeds.
 
-    The probability is the model's, before temperature is applied. A simple statistic of the log-probabilities.
+    A simple statistic of the model's log-probabilities, before temperature is applied.
     """
 
     base = "first_token_logprob"
@@ -136,8 +136,8 @@ class FirstTokenLogprob(OfAnswers):
 class FirstTokenMargin(OfAnswers):
     """ln p₁ − ln p₂ for the two likeliest tokens at the start of the answer, averaged over seeds.
 
-    Probabilities are the model's, before temperature is applied, whichever token was sampled. On a log scale, the
-    margin of Scheffer, Decomain and Wrobel, IDA 2001.
+    The margin of Scheffer, Decomain and Wrobel, IDA 2001, on a log scale. Uses the model's probabilities before
+    temperature is applied, whichever token was sampled.
     """
 
     base = "first_token_margin"

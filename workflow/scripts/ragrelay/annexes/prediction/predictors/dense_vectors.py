@@ -123,7 +123,7 @@ class DensePerturbation(Predictor):
     """Mean rank-biased overlap (p = 0.9), over 20 draws, of the first `vector_depth` results in two orders: by dot
     product with the query's vector, and with that vector plus Gaussian noise a tenth as long.
 
-    After Dense-QPP (Arabzadeh et al., CIKM 2023), which searches again with the noisy query and weights depths equally.
+    After Dense-QPP (Arabzadeh et al., CIKM 2023), which repeats the search with the noisy query and uses equal weights.
     """
 
     name, stage = "dense_perturbation", AFTER_RETRIEVAL

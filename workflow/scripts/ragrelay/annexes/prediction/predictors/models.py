@@ -111,7 +111,7 @@ class QppGenRe(Predictor):
 class PassageQuality(Predictor):
     """Mean, maximum and minimum quality of the context's passages, read from the file in `prediction.passage_quality`.
 
-    Quality doesn't depend on the query. QualT5: Chang et al., SIGIR 2024; used as a predictor by Tian et al. 2026.
+    A query-independent quality such as QualT5's (Chang et al., SIGIR 2024); used as a predictor by Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True
@@ -128,5 +128,5 @@ class PassageQuality(Predictor):
 
 
 def discounted(labels: list[float]) -> float:
-    """Return the discounted cumulative gain of ``labels``; each label is its passage's gain."""
+    """Return the discounted cumulative gain of ``labels``, which serve as gains."""
     return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

@@ -79,7 +79,7 @@ class Idf(OfWords):
 
 
 class Ictf(OfWords):
-    """Mean, maximum and sum of ln(|C| / cf) over the query's words; cf counts the word in the corpus of |C| words.
+    """Mean, maximum and sum of ln(|C| / cf) over query words; a word occurs cf times in the corpus of |C| words.
 
     Kwok 1996; He and Ounis, SPIRE 2004.
     """

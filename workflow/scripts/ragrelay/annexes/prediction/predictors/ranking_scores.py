@@ -157,8 +157,8 @@ class Smv(Predictor):
 class Rsd(Predictor):
     """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
 
-    σ is the standard deviation of a half's scores; w is the half's mean score minus the smallest of all these scores.
-    Based on Roitman, Erera and Weiner, ICTIR 2017.
+    σ is the standard deviation of a half's scores; w is the half's mean score minus the smallest of the `score_depth`
+    scores. Based on Roitman, Erera and Weiner, ICTIR 2017.
     """
 
     name, stage = "rsd", AFTER_RETRIEVAL

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreContexts(AboutRetrievers):
-    """A question about how likely a retriever's contexts are after the query, without the generator's chat template."""
+    """A question about the likelihood of a retriever's contexts given the query, asked without a chat template."""
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = (
