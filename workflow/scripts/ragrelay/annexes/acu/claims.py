@@ -43,9 +43,9 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     """Return ``records`` as a table with columns SCHEMA, in the given order.
 
     Other columns are dropped; missing columns are null. If rows have no claim_id, rows with the same claim get the same
-    new claim_id. Raises InputError if a required value is missing, a stance is unknown, an id is duplicated, a boolean
-    is neither true nor false, two claims share a claim_id, there are no rows, or no row has a stance. ``origin`` is
-    named in the error messages that don't concern a single row.
+    new claim_id. Raises InputError for an invalid row (missing value, unknown stance, duplicate id, malformed boolean,
+    or a claim_id that is used for two claims), and if there are no rows or no row has a stance. ``origin`` is named in
+    the error messages that don't concern a single row.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}

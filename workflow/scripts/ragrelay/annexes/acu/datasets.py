@@ -74,8 +74,8 @@ def characteristic_means(
     """Compute the mean of each characteristic for each set of claims (columns MEANS).
 
     Characteristics that depend on a generator have a mean per set, generator and template. ``claims`` and
-    ``characteristics`` map each set's name to all its pairs of claim and evidence; ``pairs`` contains the pairs that
-    have a stance, for all sets. For intervals, all pairs of a claim are resampled together.
+    ``characteristics`` map each set's name to the set's pairs of claim and evidence; ``pairs`` contains only pairs that
+    have a stance. For intervals, all pairs of a claim are resampled together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, object]] = []

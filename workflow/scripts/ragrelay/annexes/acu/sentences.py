@@ -1,4 +1,4 @@
-"""Write sentences about a claims study's findings and their limits."""
+"""Write the page's sentences about a claims study's findings, and about the limits of these findings."""
 
 from typing import Any
 

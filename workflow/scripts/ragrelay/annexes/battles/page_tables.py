@@ -35,7 +35,7 @@ def battle_relay_table(study: BattleShown, most_rows: int | None = None) -> Tabl
 
 
 def battle_agreement_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show how well a battle's votes agree with the differences in each scorer's P."""
+    """Show how well a battle's votes agree with differences in P, for each scorer."""
     return table_of(
         study["battle_agreement"], *WHERE, *PAIR, name("P from", "with_scorer"), name("references"),
         between("ρ", "rho"), numeric("same winner", "same_sign", share),

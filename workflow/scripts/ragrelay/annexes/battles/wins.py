@@ -126,7 +126,7 @@ class Fight:
         return 1 - ALPHA / max(1, sum(against == self.opponent for _, against in self.pairs))
 
     def of(self, cell: tuple[str, int], pair: tuple[str, str], judges: Sequence[str]) -> "PairScores":
-        """Average the judges' scores for a pair of systems, over the queries on which all these judges voted.
+        """Average the judges' scores for a pair of systems, over the queries that all the judges voted on.
 
         Args:
             cell: Ordering and k.

@@ -1,4 +1,4 @@
-"""Base classes for interventions, which change one passage in a context and define its effect."""
+"""Base classes for interventions, which change one passage in a context and define the effect of the change."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple

@@ -84,7 +84,7 @@ def _place(verdict: str) -> int:
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
-    """Write sentences about effects by retriever and k (and on which queries), effects by position, and slopes."""
+    """Write sentences about effects by retriever and k, about effects by position, and about slopes."""
     sentences, references = list[str](), study.references or ""
     shown = study.effects.filter(references=references)
     for (name, retriever), rows in shown.partition_by(

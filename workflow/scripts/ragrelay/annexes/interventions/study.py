@@ -31,6 +31,6 @@ class EffectStudy(ShownTables):
 
     @property
     def references(self) -> str | None:
-        """The first reference set without unseen references; the page's first sentences use this set."""
+        """The reference set in the page's first sentences: the first set that isn't an unseen set."""
         seen = self.effects.filter(~pl.col("references").str.ends_with(UNSEEN))["references"]
         return seen[0] if len(seen) else None

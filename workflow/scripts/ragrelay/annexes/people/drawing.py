@@ -45,10 +45,10 @@ def drawn(
     """Return the answers that already have human scores, followed by up to ``most`` answers to score next (COLUMNS).
 
     ``answers`` has columns score_files.ANSWER and answer; ``scored`` contains the scores so far (columns
-    score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that these cells end up
-    with equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then with
-    the most scores in the generator's other cells (so that answers to the same query can be compared), and then with
-    the fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell are equally
+    score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that the cells end up with
+    equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then with the
+    most scores in the generator's other cells (so that answers to the same query can be compared), and then with the
+    fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell are equally
     likely to be drawn if the existing scores also belong to random answers. Raises InputError if a cell's existing
     scores were drawn with different probabilities.
     """
@@ -108,7 +108,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return warnings if ``table`` (columns COLUMNS) has too few answers to compare the cells ``of`` (columns SYSTEM).
+    """Return warnings if ``table`` has too few answers to compare the cells ``of`` (columns SYSTEM).
 
     ``of_cell``: the number of answers in each cell. If there are too few to test relay, the warning says so.
     """

@@ -1,9 +1,9 @@
 """Estimate means, differences and slopes from human scores of some answers and a scorer's scores of all answers.
 
-The method is described in analysis/prediction_powered.py. Let y be a cell's mean human score, in which each answer is
-weighted by 1 divided by its probability of being drawn; f the scorer's mean over the same answers with the same
-weights; and F the scorer's mean over all the cell's answers. The cell's estimate is y + w (F - f). A difference between
-two cells is estimated as the difference between the cells' estimates, with the same w.
+The method is described in analysis/prediction_powered.py. Let y be a cell's mean human score, with each answer weighted
+by the inverse of its probability of being drawn; f the scorer's mean over the same answers with the same weights; and F
+the scorer's mean over all the cell's answers. The cell's estimate is y + w (F - f). A difference between two cells is
+estimated as the difference between the cells' estimates, with the same w.
 """
 
 from collections.abc import Sequence

@@ -37,7 +37,7 @@ def score_recheck(
 
     The result has COLUMNS. For ``references``, see scoring.query_scores.ScoredAnswers. The two answers in a row are
     scored in the same call, so that equal texts get equal scores. Raises InputError if a model isn't available, or if
-    the scorer finds no words in an answer.
+    the scorer can't read the answers' words.
     """
     queries, (name, grade) = references_for(scorer, references), next(iter(grades.items()))
     measure = make_scorer(scorer, cache_dir, threads)

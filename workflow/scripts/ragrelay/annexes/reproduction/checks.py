@@ -13,7 +13,7 @@ PLACE = "config key 'published"
 
 
 class ComparedStudy(Protocol):
-    """A study that can return its reference sets."""
+    """A study whose reference sets can be looked up."""
 
     folder: Path
     config: dict[str, Any]

@@ -43,8 +43,8 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
     because they help to estimate the mean difference. Each query's products are averaged over seeds and, for all steps
     together, summed over steps. The unit of analysis is the query, or the cluster if queries have clusters.
 
-    Tests, intervals and minimum numbers of queries are those of relay, and with one step and one seed, so are the
-    results. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.
+    Tests, intervals and minimum numbers of queries are the same as in relay; with one step and one seed, the results
+    are the same, too. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.
 
     Args:
         steps: Each step's cells, a cell per seed. In a cell, ``p0`` is P before the step and ``p`` is P after it.

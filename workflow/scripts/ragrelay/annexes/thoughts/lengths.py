@@ -130,7 +130,7 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | 
 
 
 def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
-    """Compare the lengths of thoughts in each cell with those without context and with ``base``, over the same queries.
+    """Compare thought lengths in each cell with zero-shot answers and with ``base``, over the same queries.
 
     Returns columns DIFFERENCES and adjusted p-values. A family contains all cells compared with the same retriever, or
     all cells compared with no context. ``queries``: the result of tokens_by_query, with the column ``cluster``. As for
