@@ -82,7 +82,7 @@ class EndpointEngine:
         self.generator = generator
         self.version = str(openai.__version__)
         self.settings: dict[str, str] = {}
-        """The model that replies name, and their system fingerprints."""
+        """The model named in replies, and the replies' system fingerprints."""
         self._thinks = thought_tokens(generator) if "tokenizer" in generator else None
         self._marks = self._thinks.marks if self._thinks else thought_marks(generator)
         self._key = endpoint_key(generator)
@@ -117,10 +117,10 @@ class EndpointEngine:
         """Send ``requests``, and yield a row as each reply arrives.
 
         ``form`` builds request bodies and rows. At most ``concurrency`` requests per address are open at a time. Until
-        the first answer, requests are sent one at a time, so that only one fails if a request key is rejected. Rows are
-        held back until every address has replied, because the addresses may serve different models. Raises InputError
-        if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from a different model,
-        or still fails after all retries. Finished rows are yielded before the error is raised.
+        the first answer, requests are sent one at a time, so that only one request fails if the endpoint rejects a key.
+        Rows are held back until every address has replied, because the addresses may serve different models. Raises
+        InputError if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from a
+        different model, or still fails after all retries. Finished rows are yielded before the error is raised.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))

@@ -52,8 +52,8 @@ class Servers:
     def one(self, last: bool = False) -> Iterator[str]:
         """Choose the address for a request: among addresses that aren't resting, the one with the fewest open requests.
 
-        If all are resting, prefer addresses that have replied before, then the address whose rest ends first. In one of
-        the ``last`` attempts, addresses that failed and have never replied are avoided if possible.
+        If all are resting, prefer addresses that have replied before, then the address whose rest ends first. ``last``:
+        avoid addresses that failed and have never replied, if possible, because few retries are left.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -85,7 +85,7 @@ class Servers:
             return {*self.addresses} <= self._tried
 
     def fails(self, address: str) -> bool:
-        """Record that ``address`` failed, and return whether this is its first failure."""
+        """Record that ``address`` failed, and return whether this is the address's first failure."""
         with self._lock:
             first = address not in self._failed
             self._failed.add(address)

@@ -44,8 +44,8 @@ NO_TEXT = "no text"
 """The finish_reason of a null answer if the reply gives no other reason."""
 
 READ_SHARE = 0.9
-"""Minimum number of tokens that a server reads from a text, as a share of its words: common tokenizers produce at least
-one per word."""
+"""Minimum number of tokens that a server reads from a text, as a share of the text's words; common tokenizers produce
+at least one token per word."""
 
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -89,7 +89,7 @@ class _Usage(_Part):
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
     def thought_tokens(self) -> int | None:
-        """Return the number of answer tokens that belong to the thought; None if the reply doesn't report it."""
+        """Return the number of answer tokens that belong to the thought; None if unknown."""
         return (self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None) or None
 
 
@@ -155,7 +155,7 @@ class _TextChoice(_Choice):
         return _Message(content=self.text)
 
     def stopped_at(self, mark: str) -> bool | None:
-        """Return whether generation stopped at the stop string ``mark``; None if the server doesn't report this."""
+        """Return whether generation stopped at the stop string ``mark``; None if unknown."""
         return self.stop_reason == mark if "stop_reason" in self.model_fields_set else None
 
 
@@ -240,7 +240,7 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, o
 def refused_prompt(error: Exception) -> str | None:
     """Return the finish_reason for a prompt that the endpoint refused; None if ``error`` has another cause.
 
-    The result REFUSED may be due to a request key instead, unless the address has answered other prompts.
+    REFUSED is certain only if the address has answered other prompts; otherwise, a request key may be the cause.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -296,7 +296,7 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
-    """Add a thought to the row of its ``answer``. ``answer`` is empty if the thought didn't end."""
+    """Add a thought to the row of the ``answer`` that follows, which is empty if the thought didn't end."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 

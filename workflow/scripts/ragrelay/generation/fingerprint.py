@@ -21,7 +21,7 @@ STORES = ("answers", "likelihoods")
 def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
     """Return a hash (16 hex digits) of everything that affects an answer's text except prompt and seed.
 
-    A local model, adapter or tokenizer is identified by a hash of its files, so that answers stay valid if its folder
+    A local model, adapter or tokenizer is identified by a hash of its files, so that answers stay valid if the folder
     moves. A model from a hub is identified by id and revision. Each engine chooses the configuration keys to include.
     The prompt template isn't included, because prompts are part of an answer's key. ``thinking`` is included if
     thoughts are generated in separate requests. If earlier versions gave the same answers another fingerprint, the

@@ -101,7 +101,7 @@ class GeneratorKind(Kind):
     asked: ClassVar[bool] = True
     """Whether an engine generates the answers; otherwise they are read from files."""
     in_job: ClassVar[bool] = False
-    """Whether the model runs inside the job; otherwise it is served elsewhere."""
+    """Whether the model runs inside the job; if not, an endpoint serves the model."""
     scores_texts: ClassVar[bool] = False
     """Whether the engine can compute the log-probability of any given text."""
     gives_words: ClassVar[bool] = False
@@ -449,8 +449,8 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError if the generator is a reasoning model, whose replies begin with a thought.
 
-    Word probabilities would be read from the thought instead of the answer. ``other``: the noun that follows "another"
-    in the error message's advice.
+    Word probabilities would otherwise be read from the thought instead of the answer. ``other``: the noun that follows
+    "another" in the error message's advice.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

@@ -50,7 +50,7 @@ NO_MEMORY = re.compile(
 """Matches vLLM's and torch's errors about too little memory. Names of keys and weights may contain "memory" too."""
 ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
 UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
-"""What a message says was expected if an engine in a separate process fails: its error arrives without the cause."""
+"""The expected value in the message if an engine in a separate process fails; the error arrives without its cause."""
 
 Started = TypeVar("Started")
 

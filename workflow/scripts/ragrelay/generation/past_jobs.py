@@ -60,7 +60,7 @@ class Pace:
     speed: Speed | None = None
     """The engine's seconds per token; None if unknown."""
     start_seconds: float = 0.0
-    """Seconds that an engine takes to start; 0 if no part records it."""
+    """Seconds that an engine takes to start; 0 if no part records a start-up time."""
     engines: int = 1
     """Number of engines side by side in a job."""
 

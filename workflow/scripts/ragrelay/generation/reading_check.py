@@ -80,6 +80,6 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
 
 
 def perplexity(logprobs: list[float]) -> float:
-    """Return the perplexity of a text from its tokens' log-probabilities (nats); infinity if one isn't finite."""
+    """Return the perplexity of a text from its tokens' log-probabilities (nats); infinity if any isn't finite."""
     mean = -sum(logprobs) / len(logprobs)
     return math.exp(min(mean, 700.0)) if math.isfinite(mean) else math.inf

@@ -22,9 +22,9 @@ TOLD = re.compile(
 )
 """Matches the tokens that TokenProgress logs after ten seconds, including those of unfinished answers."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
-"""Matches what EndpointEngine logs once for each endpoint address that fails."""
+"""Matches the message that EndpointEngine logs once for each endpoint address that fails."""
 SHARES = re.compile(r"replies of model (.+): (\S+ gave \d+(?:, \S+ gave \d+)+)")
-"""Matches what EndpointEngine logs at the end of a job in which an endpoint address failed."""
+"""Matches the message that EndpointEngine logs at the end of a job in which an endpoint address failed."""
 SILENT = timedelta(minutes=10)
 """An unfinished job that hasn't logged anything for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]

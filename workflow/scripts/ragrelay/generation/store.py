@@ -40,7 +40,7 @@ ROUNDING = 1e-3
 """How far above 0 a log-probability may be, because the sum over a long text accumulates rounding errors."""
 AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
-"""Columns from token_scores.token_scores. Parts written before a column was added lack it."""
+"""Columns from token_scores.token_scores. Parts written before a column was added lack the column."""
 THOUGHT = ("thought", "thought_tokens", "thought_end")
 """Columns about the thought before an answer; parts may lack these columns too."""
 PER_ANSWER = tuple(name for name in SCHEMA if name not in (*TOKEN_SCORES, *THOUGHT))
@@ -82,7 +82,7 @@ class AnswerStore(PartStore):
         folder, later = Path(cache_dir) / "answers" / fingerprint, (*TOKEN_SCORES, *THOUGHT)
         super().__init__(folder, SCHEMA, KEY, later, AT_MOST)
         self.refused = PartStore(folder / "refused", SCHEMA, KEY, later, AT_MOST)
-        """Rows for prompts that an endpoint refused. They don't count as held, so a job that runs again requests them
+        """Rows for prompts that an endpoint refused. They aren't stored answers, so a rerun requests the answers
         again."""
 
     def append(self, answers: Sequence[Mapping[str, object]], metadata: Mapping[str, str]) -> Path:

@@ -97,14 +97,14 @@ TAG = (
 
 
 class Thought(NamedTuple):
-    """A thought that a model wrote before an answer; it may be empty."""
+    """A thought, possibly empty, that a model wrote before an answer."""
 
     text: str
     """The complete thought, with its marks."""
     end: str
     """ENDED, CUT, UNFINISHED or NO_END."""
     rest: str = ""
-    """The beginning of the answer: what follows the end mark within its last token."""
+    """The beginning of the answer: the text after the end mark within the mark's last token."""
 
 
 def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:

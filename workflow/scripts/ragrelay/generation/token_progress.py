@@ -181,7 +181,7 @@ class PromptProgress(TokenProgress):
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 
     def begun(self, prompt: float, answer: float) -> None:
-        """Do nothing, because likelihoods have no answer tokens, and their prompts finish soon after they begin."""
+        """Do nothing, because likelihoods have no answer tokens, and prompts finish soon after they begin."""
 
     def _also(self) -> str:
         return ""
@@ -194,7 +194,7 @@ PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
 def token_progress(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
-    """Estimate the tokens and time needed for ``missing`` from a sample of its prompts and the answers in ``store``."""
+    """Estimate the tokens and time needed for ``missing`` from a sample of the prompts and the answers in ``store``."""
     import torch
 
     distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)

@@ -56,7 +56,7 @@ class ThoughtTokens(NamedTuple):
     end: tuple[int, ...]
     """The end mark's token ids."""
     hidden: frozenset[int] | None
-    """Special tokens to omit from texts if the marks are special tokens themselves; None means all."""
+    """Special tokens to omit from texts if the marks are special tokens themselves; None means all special tokens."""
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:

@@ -33,7 +33,7 @@ ROWS: dict[str, Any] = {
     "cited_sentences": CITED_SENTENCES.dtype,
     "finish_reason": pl.String,
 }
-"""The columns of imported answers. ``place`` is the file and line. Anything that a file doesn't give is null."""
+"""The columns of imported answers. ``place`` is the file and line. Values missing from a file are null."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 
@@ -41,8 +41,8 @@ KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_s
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
     """Read the answers in ``files`` into a table with columns ROWS, one row per answer, in order.
 
-    The values in a file's name apply to all of its rows; only a TREC RAG run_id may contradict them. A record has `qid`
-    and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
+    The values in a file's name apply to all rows in the file; only a TREC RAG run_id may differ. A record has `qid` and
+    `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
     `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field in a CSV
     file, or an empty field in a TSV file. With ``single``, each answer was generated from a single passage, named by
     `docno` (or by `docnos`, a list with one id). Raises InputError for the first malformed line or row.

@@ -39,8 +39,8 @@ def csv_records(
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the position (file and line) and values of each row after the header.
 
-    Unquoted empty fields in ``nullable`` columns are None. The separator is a comma, semicolon or tab: the one in
-    Excel's first line ``sep=`` or, without this line, the one between ``keys`` in the header. Invalid UTF-8 is allowed
+    Unquoted empty fields in ``nullable`` columns are None. The separator is a comma, semicolon or tab, as given in
+    Excel's first line ``sep=`` or, without this line, as found between ``keys`` in the header. Invalid UTF-8 is allowed
     outside the columns ``keys``. Raises InputError (with ``expected``) for an unreadable table, a row with too many or
     too few fields, and a header that repeats one of ``keys``.
     """

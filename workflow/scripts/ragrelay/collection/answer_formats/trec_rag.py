@@ -38,8 +38,8 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
     """Return a TREC RAG record's qid, answer, retriever (the run_id), docnos and cited_sentences.
 
     The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order.
-    ``cited_sentences`` are the sentences (text) with the docnos that each of them cites (citations). If nothing is
-    cited, docnos and cited_sentences are None. Raises InputError if the record (``place`` in the message) is malformed.
+    ``cited_sentences`` are the sentences (text), each with the docnos that the sentence cites (citations). If nothing
+    is cited, docnos and cited_sentences are None. Raises InputError if the record (``place``) is malformed.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)

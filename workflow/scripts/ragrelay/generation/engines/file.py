@@ -91,7 +91,7 @@ class File(GeneratorKind):
 
     @classmethod
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
-        """Return the fingerprint's input: a hash of all answer files, retriever, k and, if set, thinking."""
+        """Return ``retriever``, ``k``, ``thinking`` (if set) and a hash of all answer files, for the fingerprint."""
         patterns = {key: definition[key] for key in ("path", "baseline") if key in definition}
         hashes = {
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]

@@ -156,7 +156,7 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return the token limit for thoughts; 0 for a chat without tokenizer, which only has ``max_tokens``."""
+        """Return the token limit for thoughts; 0 for a chat without tokenizer, where max_tokens limits the reply."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod

@@ -75,8 +75,8 @@ def write_cells(
     ``rows``: the retriever's answers, with all keys of a cell. ``run``: the retriever's context candidates (qid, rank,
     docno); an answer without docnos is assumed to come from the run's first k passages. Prompt files (keyed by ordering
     and k) have null texts. Answer files (keyed by ordering, k and seed) have a cited_sentences column if answers are
-    ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without an answer are left out.
-    The counts include these queries, and missing answers.
+    ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without an answer are left out and
+    counted, and missing answers are counted too.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))

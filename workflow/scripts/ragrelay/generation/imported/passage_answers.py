@@ -13,7 +13,7 @@ from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING,
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""What messages call the answers that the files should contain, and those that are missing."""
+"""Names in messages for the answers that the files should contain, and for missing answers."""
 
 
 def checked_passages(

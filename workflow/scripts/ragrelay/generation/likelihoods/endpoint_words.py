@@ -1,7 +1,7 @@
 """Request word probabilities from an endpoint, which returns only the likeliest candidates for a reply's first token.
 
-A word's probability is the total probability of the candidates that spell the word. If no candidate spells a word, its
-probability is lower than every candidate's. It is then set to 0, and is missing from the words' total (mass).
+A word's probability is the total probability of the candidates that spell the word. If no candidate spells the word,
+the probability must be lower than every candidate's. It is then set to 0, and is missing from the words' total (mass).
 """
 
 from collections.abc import Mapping, Sequence

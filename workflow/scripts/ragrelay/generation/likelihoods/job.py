@@ -37,10 +37,10 @@ def fill_likelihoods(
 
     ``token_ids`` is a continuation of the prompt; a prompt may have several continuations, in separate rows. For an
     endpoint, the columns of endpoint_words.with_spellings replace ``token_ids``. ``start_engine(generator, window)`` is
-    called only if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running
-    engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, their
-    prompt_tokens and cached_tokens, seconds, engine, and the counts from count_makers. Raises RequestError if a prompt
-    and its continuation exceed the window.
+    called only if a likelihood is missing and all prompts fit the window. The function must return a new engine, or a
+    running engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests,
+    prompt_tokens, cached_tokens, seconds, engine, and the counts from count_makers. Raises RequestError if a prompt and
+    its continuation exceed the window.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -88,7 +88,7 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and those missing from ``store``.
+    """Return distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and the rows missing from ``store``.
 
     Both tables have the added column continuation and keep the order of ``asked``.
     """
