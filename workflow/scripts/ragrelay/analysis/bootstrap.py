@@ -152,7 +152,7 @@ def bca_interval(
     each query in turn; undefined values are NaN. ``columns`` holds the statistic's columns by name, and is only used to
     explain why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2,
     where t is the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician
-    69). This corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
+    69). This adjustment corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]

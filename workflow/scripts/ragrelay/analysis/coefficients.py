@@ -114,7 +114,7 @@ def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
 
     ``x_ranks`` and ``y_ranks`` (n,) are dense ranks, starting at 0. Let before(p) be the sum of sign(y - y_j) over the
     first p queries in the order of x. If the queries tied with a query in x are at positions a to b - 1 in this order,
-    its result is before(a) + before(b) - before(n). To save time, a table holds before(p) for multiples of
+    the query's result is before(a) + before(b) - before(n). To save time, a table holds before(p) for multiples of
     COMPARED_AT_ONCE.
     """
     n = len(x_ranks)

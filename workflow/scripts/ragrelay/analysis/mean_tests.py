@@ -137,7 +137,7 @@ class ClusterMeans(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the mean over queries, which is estimated as a ratio of sums over clusters."""
+        """The standard error of the mean over queries, estimated as for a ratio of sums over clusters."""
         count, mean = len(self.sums), self.sums.sum() / self.sizes.sum()
         residuals = self.sums - mean * self.sizes
         return float(np.sqrt(count / (count - 1) * (residuals**2).sum()) / self.sizes.sum())

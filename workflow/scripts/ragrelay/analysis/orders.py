@@ -18,7 +18,7 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """A rank coefficient for two columns (n,), with a function that computes it without each row in turn (n,)."""
+    """Functions of two columns (n,) that compute a rank coefficient, and the coefficient without each row in turn."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]

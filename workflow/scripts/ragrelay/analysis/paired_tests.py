@@ -56,7 +56,7 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
     """Compute p-values of Wilcoxon's signed-rank test (1945, two-sided) with scipy, one per column of differences (n,).
 
     Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros, and
-    uses all sign flips for up to 13 differences with ties or zeros. Otherwise, it uses the normal approximation.
+    uses all sign flips for up to 13 differences with ties or zeros. Otherwise, the normal approximation is used.
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)
@@ -74,7 +74,7 @@ def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array
     """Compute two-sided p-values of the paired permutation test of the mean, one per column of differences (n,).
 
     Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
-    ``permutations`` sign flips (2^n), all are used; otherwise, the sample and a random selection are (Phipson and Smyth
+    ``permutations`` sign flips (2^n), all are used; otherwise, the sample and random flips are used (Phipson and Smyth
     2010). scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)

@@ -54,7 +54,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
     """Reduce the verdicts in a panel's ``table`` to what holds without any single judge.
 
     If this changes a verdict, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the
-    verdict fails. ``stands`` becomes false if it is false without any one judge, and empty if the verdict is undecided.
+    verdict fails. ``stands`` becomes false if it is false in any of ``parts``, and empty if the verdict is undecided.
 
     Args:
         table: Result table of the panel; without a column ``verdict``, it is returned unchanged.

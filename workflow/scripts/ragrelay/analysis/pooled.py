@@ -94,10 +94,10 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
     each scorer's margin.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
-    combines them: a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on
-    Student's t. This interval is widened to contain two others: with the random effects' own standard error (Röver et
-    al. 2015), and for the plain mean over datasets. Otherwise, a dataset far larger than the rest would determine the
-    result alone (docs/methods.md).
+    combines these datasets: a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's
+    interval on Student's t. This interval is widened to contain the interval with the random effects' own standard
+    error (Röver et al. 2015) and the interval for the plain mean over datasets. Otherwise, a dataset far larger than
+    the rest would determine the result alone (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

@@ -151,12 +151,12 @@ def relay(
     (see utility.scores_by_seed) has the scores for each seed, whose mean is P.
 
     A pair of rankings (A, B) has a row if at least 5 queries have P and the measure for both, and different lists of
-    docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), each minus its mean. On unseen
-    references, P - P_0 takes the place of P. In ``adjusted`` rows, x and p are the residuals of a regression on an
-    intercept, the query's mean measure over all rankings, and the query's P_0 (on all references at the grade). Then
-    slope = sum xp / sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, the sums also run over
-    all pairs that have a row. If all contexts differ, this equals centring by query and by ranking. Rows without a k
-    have the mean of the slopes for each k; they have no r, because r falls with the measure's spread.
+    docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), both centred. On unseen references, P -
+    P_0 takes the place of P. In ``adjusted`` rows, x and p are the residuals of a regression on an intercept, the
+    query's mean measure over all rankings, and the query's P_0 (on all references at the grade). Then slope = sum xp /
+    sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, the sums also run over all pairs that
+    have a row. If all contexts differ, this equals centring by query and by ranking. Rows without a k have the mean of
+    the slopes for each k; they have no r, because r falls with the measure's spread.
 
     With xx and xp summed per query, n_eff = (sum xx)^2 / sum (xx)^2. p_value tests with mean_tests (1.75 times the
     skewness) whether xp has mean 0. ``low`` and ``high`` are the ends of the range of slopes b for which the same test
@@ -368,7 +368,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
 def same_weight(of_k: Sequence[Sums]) -> Sums:
     """Combine the sums for several k so that the resulting slope is the mean of the slopes for each k.
 
-    The products for each k are divided by their sum of xx; a k at which the measure never differs is left out.
+    The products for each k are divided by the sum of xx at that k; a k at which the measure never differs is left out.
     """
     varied = [sums for sums in of_k if sums.products[0].sum() > 0]
     weighed = [sums.products / sums.products[0].sum() for sums in varied]

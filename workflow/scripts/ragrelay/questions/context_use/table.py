@@ -28,10 +28,9 @@ def use_table(
 
     ``rows`` is the attribute of AnswerScores; ``zeroshot`` has the zero-shot answers (qid, seed, answer). An answer's
     log-probabilities with and without context (in nats) are teacher-forced. context_use is the first minus the second,
-    divided by the number of tokens: the pointwise mutual information of answer and context given the query. Above 0,
-    the context made the answer more likely. text_change is 1
-    - word F1 between the answer and the zero-shot answer with the same seed. Without a log-probability or answer,
-      values are null.
+    divided by the number of tokens: the pointwise mutual information of answer and context given the query, per token.
+    Above 0, the context made the answer more likely. text_change is one minus the word F1 between the answer and the
+    zero-shot answer with the same seed. Values are null where a log-probability or an answer is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
