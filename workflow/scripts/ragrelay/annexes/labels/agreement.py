@@ -88,7 +88,7 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare every other source's labels with the human labels from ``people``, as tables TABLE and CONFUSION.
+    """Compare every other source's labels with the human labels from ``people`` (columns TABLE and CONFUSION).
 
     ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA; ``known``: the pairs (qid, docno) with
     real labels, for sources that replace missing labels. Intervals treat queries as the sample (in ``tau_means``,

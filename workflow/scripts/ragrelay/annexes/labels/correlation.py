@@ -51,9 +51,9 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Correlate measures computed from labels with P and utility, over queries.
 
-    Returns the columns in SCHEMA. ``values``: columns values.SCHEMA; ``utility``: the utility table. A row describes a
-    coefficient for a source, measure, retriever, k, reference set and quantity (``p`` or ``utility``), in descending
-    order. Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the other
+    Returns the columns in SCHEMA, with a row per source, measure, retriever, k, reference set, quantity and
+    coefficient. ``values``: columns values.SCHEMA; ``utility``: the utility table, of which only descending order is
+    used. Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the other
     queries with fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)

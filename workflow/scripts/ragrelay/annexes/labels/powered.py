@@ -56,9 +56,9 @@ def powered_table(
 ) -> pl.DataFrame:
     """Estimate measures over all queries, using every source that also labels queries without human labels.
 
-    Returns the columns in TABLE. ``labels`` has the columns study_labels.LABELS, and ``values`` the columns
-    values.SCHEMA. The estimates are valid only if the queries with labels from ``people`` are a random sample. A row
-    without an interval has a ``reason``. If a query has several values per cell, polars raises a ComputeError.
+    Returns the columns in TABLE. ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA. The
+    estimates are valid only if the queries with human labels (from ``people``) are a random sample. A row without an
+    interval has a ``reason``. If a query has several values per cell, polars raises a ComputeError.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

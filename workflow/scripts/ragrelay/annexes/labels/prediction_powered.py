@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
 The method is described in analysis/prediction_powered.py, where J is the estimate from the judge's labels for the N
-queries without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common value
-of the human or judge labels. The sampling unit is the query: several answers to a query are averaged first.
+queries without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common
+value, in either set of labels. The sampling unit is the query: several answers to a query are averaged first.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def view_single_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> pl.DataFrame:
-    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id), with columns COLUMNS.
+    """Look up the answers (COLUMNS) to the prompts of ``passages`` (qid, docno, prompt_id) in the answer store.
 
     The number of cached tokens is left out, because it depends on earlier answers. Rows are sorted by passage, then by
     seed. Raises InputError if an answer is missing from the store. For ``thinking`` and ``receipts``, see

@@ -40,7 +40,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield target name, predictor name, predictor values and target values, for the queries that have both."""
+        """Yield target name, predictor name, predictor values and target values, for queries with both values."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)

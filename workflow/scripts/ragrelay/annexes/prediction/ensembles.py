@@ -220,9 +220,9 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
     Predictions for two queries share training queries, so rho varies more than for independent pairs. The complete
     cross-validation, with all fits and choices, is therefore repeated on ``permutations`` permuted targets. The
     two-sided p-value comes from the resulting rhos (the observed rho included), and is exact if the predictors are
-    uninformative. The interval is computed on Fisher's z in two ways, from quantiles of these rhos (Hall's method) and
-    with a jackknife over queries, and the wider interval is used at each end. The interval therefore excludes 0 only if
-    p < 0.05. With 0 permutations, there is no interval and no p-value.
+    uninformative. Two intervals are computed on Fisher's z, from quantiles of these rhos (Hall's method) and with a
+    jackknife over queries, and the outer end is used on each side. The interval therefore excludes 0 only if p < 0.05.
+    With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -272,7 +272,7 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     are permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983).
     p_given_p0 is the share of partial rhos, the observed rho included, that are at least as large as the observed rho.
     If P_0 is only a noisy sign of a query's ease, predictors of ease correlate with P even given P_0, and also predict
-    the noise in P_0. As such predictions don't rise with P, rho_with_p and p_with_p (Student's t) test for a rise.
+    the noise in P_0. Such predictions don't increase with P; rho_with_p and p_with_p (Student's t) test this.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -75,8 +75,8 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
     """Count the passages in contexts that have no quality value in the file ``path``; the keys are what, count and of.
 
     ``contexts``: files with contexts' passages (rank, docno). Passages at ranks up to ``k`` need a quality value, and
-    so do passages without a rank, which come from imported answers. Raises InputError if the file is invalid or has a
-    quality value for none of the passages.
+    so do passages without a rank, which come from imported answers. Raises InputError if the file is invalid or has no
+    quality value for any of the passages.
     """
     quality = read_quality(path)
     needed = pl.concat(

@@ -95,5 +95,5 @@ OUTPUTS: tuple[Output, ...] = (
 
 
 def shown_outputs(several_datasets: bool) -> tuple[Output, ...]:
-    """Return OUTPUTS, without the transfer table unless there are several datasets."""
+    """Return OUTPUTS. The transfer table is included only if there are several datasets."""
     return tuple(output for output in OUTPUTS if several_datasets or output.name != "prediction_transfer")

@@ -55,7 +55,7 @@ def mean_entropy(answer: Answer) -> float | None:
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
     """Cluster answers by meaning, and return the clusters' sizes.
 
-    An answer joins the first cluster whose first answer matches with a word F1 of at least ``same``, or a new cluster.
+    An answer joins the first cluster whose first answer is similar (word F1 of at least ``same``), or a new cluster.
     """
     clusters: list[list[str]] = []
     for answer in answers:
