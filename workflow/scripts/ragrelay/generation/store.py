@@ -72,10 +72,10 @@ class AnswerStore(PartStore):
     cached_tokens (prompt tokens from the prefix cache), answer_tokens (including tokens in the thought), logprob (sum
     over the answer's tokens in nats, before temperature and top-k), dropped_passages (left out of the prompt to fit the
     window), token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
-    likeliest candidates), first_token_margin (nats). If the engine or endpoint separates the thought from the answer:
-    thought (with marks), thought_tokens, thought_end (see thought_marks.Thought). The columns from token_logprobs on
-    are null in older parts, and for values that don't apply or that an endpoint doesn't return; token counts can be
-    null too.
+    likeliest candidates), first_token_margin (nats, between the two likeliest first tokens). If the engine or endpoint
+    separates the thought from the answer: thought (with marks), thought_tokens, thought_end (see
+    thought_marks.Thought). The columns from token_logprobs on are null in older parts, and for values that don't apply
+    or that an endpoint doesn't return; token counts can be null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

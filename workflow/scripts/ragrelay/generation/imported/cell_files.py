@@ -72,7 +72,7 @@ def write_cells(
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
     """Write the prompt and answer files of a retriever's cells; return counts (what, count, of) and docnos by qid.
 
-    ``rows``: the retriever's answers, with all keys of a cell. ``run``: the retriever's context candidates (qid, rank,
+    ``rows``: the retriever's answers, each assigned to a cell. ``run``: the retriever's context candidates (qid, rank,
     docno); an answer without docnos is assumed to come from the run's first k passages. Prompt files (keyed by ordering
     and k) have null texts. Answer files (keyed by ordering, k and seed) have a cited_sentences column if answers are
     ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without an answer are left out and

@@ -20,8 +20,8 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the candidate texts that spell each of ``words``.
 
-    If the generator has a tokenizer, these are the texts of the word's first tokens. Otherwise, they are the complete
-    word with and without a leading space. Raises RequestError if two words share a text.
+    With a tokenizer, these are the texts of the word's first tokens. Without a tokenizer, they are the complete word,
+    with and without a leading space. Raises RequestError if two words share a text.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
