@@ -28,10 +28,10 @@ def data_hashes(
 ) -> Hashes:
     """Return counts and hashes of the data behind the results for ``dataset``, regardless of row order.
 
-    The keys are ``queries``, ``judgements`` and, if the dataset has them, ``gold answers``, ``clusters`` and
-    ``subtopics``; ``run <retriever>`` (without comments and tags) and, if the retriever has them, ``passages of
-    <retriever>`` (from your own file) and ``processor of <retriever>``; and ``corpus <index>``, hashed while indexing.
-    The functions in ``more`` hash the annexes' data. Raises InputError for a damaged file.
+    The keys are ``queries``, ``judgements``, ``run <retriever>`` (hashed without comments and tags), ``corpus <index>``
+    (hashed while indexing) and, if the study has such data, ``gold answers``, ``clusters``, ``subtopics``, ``passages
+    of <retriever>`` (from your own file) and ``processor of <retriever>``. The functions in ``more`` add the hashes of
+    the annexes' data. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -108,5 +108,5 @@ def rows_of(frame: pl.DataFrame) -> list[str]:
 
 
 def described(rows: list[str]) -> dict[str, Any]:
-    """Return the number of ``rows`` (``count``) and a ``hash`` of the rows that ignores their order."""
+    """Return the number of ``rows`` (key ``count``) and a ``hash`` that doesn't depend on the order of the rows."""
     return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}

@@ -45,7 +45,7 @@ TURNED |= {turned: word for word, turned in TURNED.items()}
 
 @dataclass(frozen=True)
 class Fact(Mapping[str, Any]):
-    """A row of a result table. Its columns can be read as attributes or as the keys of a mapping."""
+    """A row of a result table, whose values can be read as attributes or as a mapping's items."""
 
     TABLE: ClassVar[str]
     """The table's name (in report.outputs.RESULT_TABLES)."""
@@ -364,9 +364,9 @@ class Facts:
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference for every ordering, k and reference set, with the page's winner first.
+        """The primary pair's difference for every ordering, k and reference set, as signed in the page's first answer.
 
-        If there are no zero-shot answers or no winner, the difference is the primary retriever minus the reference.
+        Without zero-shot answers, all differences are the primary retriever minus the reference.
         """
         pair = self.section.primary
         if pair is None:
@@ -381,13 +381,13 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference for every k, with the page's winner first."""
+        """The primary pair's difference for every k, as signed in the page's first answer."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
     @cached_property
     def other_pairs(self) -> list[Difference]:
-        """The differences between the other rankings and the reference retriever, in descending order."""
+        """Differences from the reference retriever, for all rankings outside the primary pair, in descending order."""
         rankings = self.section.rankings
         rows = self.section["systems"].filter(
             pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
@@ -418,7 +418,7 @@ class Facts:
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return both retrievers' values of a Quality field. Return None if they have P for different queries."""
+        """Return both retrievers' values of a Quality field, or None if the retrievers have P for different queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property

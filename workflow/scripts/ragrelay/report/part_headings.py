@@ -23,7 +23,7 @@ RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]:
 
 
 def counted_where(section: Section) -> str:
-    """State which cells are counted in the headings in COUNTING."""
+    """State which cells are counted in a section's headings."""
     ordering, _, references, _ = section.lead.values()
     oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (

@@ -124,7 +124,7 @@ def gather_left_out(
 ) -> list[dict[str, Any]]:
     """Return all counts of left-out or cut data, as records with keys stage, dataset, what, count and detail.
 
-    ``stages``: pairs of a stage's name and its files with counts. ``receipts``: the receipts of generation, which
+    ``stages``: pairs of a stage's name and the files with counts. ``receipts``: the receipts of generation, which
     reveal mixed engines. ``lengths``: the tables of answer lengths, for the number of answers cut at max_tokens.
     """
     records = []

@@ -56,7 +56,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
     """Show relay's slopes (P per 0.1 of a measure), with the unadjusted and the adjusted slope in one row.
 
-    Rows for single pairs are dropped first. If there are only two rankings, their pair is shown in a single row.
+    Rows for single pairs are dropped first. If there are only two rankings, the table has a single row for the pair.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()

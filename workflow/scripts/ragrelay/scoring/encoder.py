@@ -46,12 +46,12 @@ SHARE = 0.5
 
 
 class Encoder:
-    """A loaded encoder that returns the embeddings from one of its layers.
+    """An encoder that returns the token embeddings from one of the model's layers.
 
     ``definition``: model and layer (None for all layers); optionally revision, dtype, device and batch_tokens (None for
     as many as fit in the GPU's free memory). On a GPU, texts are encoded in padded batches (``batched`` is then true).
-    On a CPU, they are encoded one at a time or, with ``packs``, in blocks, by the model ``packed``. Other attributes
-    are ``dimension``, ``max_length`` (in tokens, including special tokens; None if unlimited), ``storage`` (the numpy
+    On a CPU, texts are encoded one at a time or, with ``packs``, in blocks (by ``packed``). Other attributes are
+    ``dimension``, ``max_length`` (in tokens, including special tokens; None if unlimited), ``storage`` (the numpy
     type of embeddings) and ``commit`` (None for a local model). Raises InputError if the model, layer, dtype or GPU
     isn't available, or if a text's embeddings depend on the text's position in a block.
     """
@@ -119,8 +119,7 @@ class Encoder:
         """Encode tokenised texts, and write the embeddings to ``out`` [T, dimension], at the rows in ``offsets``.
 
         On a GPU, texts of similar length are encoded together in batches of at most ``batch_tokens``. On a CPU, several
-        threads encode blocks or single texts. ``progress``: a plural noun for the texts, to show progress on a
-        terminal.
+        threads encode blocks or single texts. ``progress``: a plural noun for the texts, to report progress.
         """
         # Longest first, so that a text that doesn't fit in memory fails immediately.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))

@@ -113,7 +113,7 @@ class JudgeScorer(Scorer):
         """Define how an answer's scores are computed from the judge's replies.
 
         Returns:
-            Polars aggregations named ``f1`` and, optionally, ``precision`` and ``recall``. Their input has a row per
+            Polars aggregations named ``f1`` and, optionally, ``precision`` and ``recall``. The input has a row per
             question, with columns number, item and shares: a list with each word's probability divided by the total
             over ``words``, or null if the question wasn't sent. An answer without questions has one row of nulls.
         """

@@ -44,7 +44,7 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
     """Find the references that each passage reveals. Return a bool array (references,) for each passage.
 
-    A passage reveals the reference with the same docno, and near copies: references that share at least ``share`` of
+    A passage reveals the reference with the same docno and all near copies. A near copy shares at least ``share`` of
     the shorter text's n-grams with the passage. If ``share`` is None, only docnos are compared.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -67,7 +67,7 @@ def shown_references(query: QueryReferences, passages: Mapping[K, str], share: f
 
 
 class NearCopies:
-    """A test for near copies: whether two passages share at least ``share`` of the shorter passage's n-grams."""
+    """A test for near copies: two passages that share at least ``share`` of the shorter passage's n-grams."""
 
     def __init__(self, share: float | None) -> None:
         self.share = share

@@ -26,11 +26,11 @@ class QueryScores(NamedTuple):
 
 
 class ScoredAnswers(Generic[Given]):
-    """Answers and their scores, which are computed unless they are in the store.
+    """Answers with their scores. Scores that aren't in the store yet are computed.
 
-    ``answers``: a function that returns the answers to given queries. ``references``: the file of references or, if the
-    scorer uses gold answers, of queries. Raises InputError if the model isn't available or the scorer can't
-    read the answers' words.
+    ``answers``: a function that returns the answers to given queries. ``references``: the file of judged references or,
+    for gold answers, the file of queries. Raises InputError if the model isn't available or the scorer can't read the
+    answers' words.
     """
 
     def __init__(

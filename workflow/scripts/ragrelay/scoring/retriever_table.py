@@ -58,7 +58,7 @@ ANSWERS_AT_ONCE = 20_000
 
 
 class References(NamedTuple):
-    """A dataset's references. ``path``: the file of references or, for a scorer that uses gold answers, of queries.
+    """A dataset's references. ``path``: the file of judged references or, for gold answers, the file of queries.
 
     ``grades``: the lowest label in each grade. ``near_copy``: the share of common 5-grams at which a passage counts as
     a near copy of a reference, or None to compare only docnos.
@@ -81,17 +81,17 @@ def score_answers(
 ) -> None:
     """Write a retriever's score table (columns SCHEMA). Scores that aren't in the store are computed first.
 
-    ``answers``: answer files by cell, of the retriever and of zero-shot; for the table of `zeroshot`, only of
-    zero-shot. ``contexts``: files with the texts of the passages in prompts.
+    ``answers``: files with the retriever's answers and the zero-shot answers, by cell (for `zeroshot`, only the
+    zero-shot answers). ``contexts``: files with the texts of the passages in prompts.
 
     The column references is `gold`, the name of a grade, or a grade's name with `-unseen`. An unseen set contains only
-    references that appear in none of the query's contexts with the same k. It has rows for the answers with context and
-    for the zero-shot answers, scored on the same references (P_k and P_0 in Tian et al., ECIR 2025, eq. 1); zero-shot
-    rows have ordering `none` and the k of the set. A query has no rows for a set without references. The best reference
-    depends on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. Gold answers have
-    null in best_docno and best_in_context; n_near_copies is null except for unseen sets. Rows are sorted by query (in
-    the order of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or
-    an unavailable model.
+    references that appear in none of the query's contexts with the same k. On an unseen set, both the answers with
+    context and the zero-shot answers are scored (P_k and P_0 in Tian et al., ECIR 2025, eq. 1); zero-shot rows have
+    ordering `none` and the k of the set. A query has no rows for a set without references. The best reference depends
+    on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. Gold answers have null in
+    best_docno and best_in_context; n_near_copies is null except for unseen sets. Rows are sorted by query (in the order
+    of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or an
+    unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -226,7 +226,7 @@ def query_sets(
     """Yield each reference set as a tuple: name, k, members and number of near copies.
 
     Unseen sets exclude the references revealed in contexts of k passages; other sets have k = None. Members are a bool
-    array (references,). Near copies are excluded references whose docno isn't in the contexts; NaN for other sets.
+    array (references,). Near copies are excluded references whose docno isn't in the contexts; other sets have NaN.
     """
     # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}

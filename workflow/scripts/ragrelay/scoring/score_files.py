@@ -307,7 +307,7 @@ def _same_text(key: str | None, own: str) -> bool:
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the scores whose answers exist and have the same text as when they were scored, and counts.
+    """Return the scores of answers that exist and whose text hasn't changed since scoring, and counts.
 
     ``unknown``: scores for answers that don't exist; ``changed``: scores for answers whose text is now different;
     ``scored`` and ``unscored``: answers with and without a score.

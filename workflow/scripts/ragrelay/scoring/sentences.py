@@ -91,8 +91,8 @@ def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citation
 def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
     """Split an answer into sentences with citations; sentences without a word are left out.
 
-    A citation after a full stop belongs to the sentence before the full stop. Exceptions are citations that begin a
-    line with more text, and answers that begin with a citation: there, the citation belongs to the sentence after it.
+    A citation after a full stop belongs to the sentence before the full stop. If the citation begins a line with more
+    text, or if the answer begins with a citation, the citation belongs to the next sentence.
     """
     text, places, numbers, _ = read_citations(answer, docnos)
     starts = accumulate(map(len, split_sentences(text)), initial=0)

@@ -1,4 +1,4 @@
-"""Score distinct answers against their queries' references, and add scores that aren't there yet to the store."""
+"""Score distinct answers against their queries' references, unless the scores are already in the store."""
 
 import logging
 import time

@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 
 
 class Panels(NamedTuple):
-    """A chart's panels: their names in order, the number of panels per row, and a panel's width and height."""
+    """A chart's panels: names in order, number of panels per row, and the width and height of a panel."""
 
     names: Sequence[str]
     columns: int
@@ -181,7 +181,7 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in each of ``panels``, with shared scales, and return the chart's specification.
 
-    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the figure's width, or 0.
+    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the width (0: default).
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class Conclusion(NamedTuple):
-    """An answer at the top of a page: a question, a sentence in bold (``strong``), and numbers that support it."""
+    """An answer at the top of a page: a question, a sentence in bold (``strong``), and supporting numbers."""
 
     topic: str
     question: str
@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` into pairs of a piece of text and the retriever that it names, or an empty string."""
+        """Split ``strong`` into pairs: a piece of text, and the retriever that the piece names or an empty string."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -101,7 +101,7 @@ def with_remark(text: str, remark: str) -> str:
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:
-    """Return 1 or -1 if a row's interval is above or below zero, 0 if it includes zero, or None if there is none."""
+    """Return the sign of a row's interval: 1, -1, 0 if the interval includes zero, or None if there is no interval."""
     if row["low"] is None or row["high"] is None:
         return None
     return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0

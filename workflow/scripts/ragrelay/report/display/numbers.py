@@ -39,7 +39,7 @@ def with_interval(value: float | None, low: float | None, high: float | None, di
 
 
 def p_value(value: float | None) -> str:
-    """Format a p-value with three decimals or as ``<0.001``; return a dash if it is missing."""
+    """Format a p-value with three decimals or as ``<0.001``; return a dash for a missing value."""
     if value is None or not math.isfinite(value):
         return MISSING
     return "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -63,7 +63,7 @@ class Page:
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
             anchor: The prefix of all anchors.
-            most: The maximum number of records (approximate, for Figure) or rows (for Table) in a limited output.
+            most: Maxima for limited outputs, by type: number of records (Figure, approximate) or of rows (Table).
             words: Values for placeholders in headings, titles and notes.
             of_queries: A sentence added to the notes of figures whose points are queries.
 
@@ -86,7 +86,7 @@ class Page:
 
         Args:
             name: The prefix of all anchors.
-            studies: An object with the data for each study. The object must have a ``title``.
+            studies: For each study, an object that contains the data and has a ``title``.
             answer: Returns a study's answer.
             sentences: Returns a study's sentences.
             outputs: The figures and tables.

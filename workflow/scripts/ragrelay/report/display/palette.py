@@ -1,7 +1,7 @@
 """Assign each retriever a colour, a dash pattern and a symbol, the same in all figures.
 
 Colour-blind readers can distinguish the colours, which come from Okabe and Ito, "Color Universal Design" (2008). Black
-and yellow are left out, because pages have a white or black background. Dash patterns and symbols help in grey prints.
+and yellow are left out, because pages have a white or black background. Dash patterns and symbols help in greyscale.
 """
 
 from collections.abc import Sequence

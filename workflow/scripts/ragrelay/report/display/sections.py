@@ -149,7 +149,7 @@ class Section:
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """Return the table ``name``, sorted in the grid's order if its rows are cells with references."""
+        """Return the table ``name``. If the table has a row per cell, rows are sorted in the grid's order."""
         frame = self[name]
         return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
 

@@ -61,7 +61,7 @@ class Cosine(MeasuredScorer):
 
 
 class CosineMeasure:
-    """The cosine, from −1 to 1, between the embeddings of an answer and a reference. If a text is empty, it is 0.
+    """The cosine (−1 to 1) between the embeddings of an answer and a reference, or 0 if a text is empty.
 
     Source: Arabzadeh, Bigdeli and Clarke, Adapting Standard Retrieval Benchmarks to Evaluate Generated Answers, ECIR
     2024. With ``aggregate: centroid``, the answer is compared with the mean of the references' embeddings: the score is

@@ -117,7 +117,7 @@ class Nuggets(JudgeScorer):
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """Return the generator that judges answers and, if a generator writes the lists, that generator."""
+        """Return the generator that judges answers and, if there is one, the generator that writes the lists."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
