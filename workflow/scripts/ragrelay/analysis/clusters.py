@@ -65,10 +65,10 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 
     ``cluster`` (n,) is each row's cluster number, starting at 0. t is the slope divided by its jackknife error, for
     which one cluster at a time is left out (CR3, Bell and McCaffrey 2002). Because only a few clusters may differ from
-    the rest in x, the degrees of freedom are Satterthwaite's, (sum q)² / sum q² - 1. Here, q is a cluster's
-    contribution to the slope's variance, assuming the within-cluster correlation WITHIN: (1 - WITHIN) sum u² + WITHIN
-    (sum u)², where u is x minus its mean. There is no test if x or y becomes constant when a cluster is left out, or if
-    leaving out a cluster never changes the slope.
+    the rest in x, Satterthwaite's approximation gives the degrees of freedom: (sum q)² / sum q² - 1. Here, q is a
+    cluster's contribution to the slope's variance, assuming the within-cluster correlation WITHIN: (1 - WITHIN) sum u²
+    + WITHIN (sum u)², where u is x minus its mean. There is no test if x or y becomes constant when a cluster is left
+    out, or if leaving out a cluster never changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -97,7 +97,7 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
     v(y) - 3 S. Here, n u is the sum of G over rows with a larger x, and n v is the sum of F over rows with a larger y;
     ties count half. A row's influence on A is F² + 2 w(x) - 3 A, where n w is the sum of F over rows with a larger x
     (Croux and Dehon 2010, Statistical Methods & Applications 19). Leaving out m of the n rows lowers rho by the sum of
-    these rows' influences on rho, divided by n - m. Exact values would take one sort per query.
+    these rows' influences on rho, divided by n - m. Computing rho exactly would take one sort per query.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

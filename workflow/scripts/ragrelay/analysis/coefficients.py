@@ -30,7 +30,7 @@ def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
     """Return 1, x, y, xx, xy and yy for each pair of standardised columns, as an array (n, 6 × pairs).
 
     Weighted sums of these features determine each pair's r, so one matrix product with the weights serves all pairs. A
-    query with a NaN in x or y is left out of that pair. Columns for the same moment are adjacent, for speed.
+    query with a NaN in x or y is left out of that pair. For speed, columns for the same moment are adjacent.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)

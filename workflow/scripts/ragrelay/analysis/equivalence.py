@@ -91,7 +91,7 @@ def equivalences(
     primary: Primary | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Test the mean of P_k minus the reference retriever's P_k for every other retriever, paired by query.
+    """Test whether the mean P_k of other retrievers differs from the reference retriever's, paired by query.
 
     ``utility`` has the columns utility.COLUMNS. There is a row per cell, except for unseen references, which differ
     between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better whether it
@@ -140,7 +140,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute verdicts (columns WORDS) on the means of ``columns``, each of which holds differences between retrievers.
 
-    The intervals have joint 95% coverage. ``clusters``: each column's cluster numbers, if any.
+    The intervals have joint 95% coverage. ``clusters``: each column's cluster numbers, or None if independent.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]

@@ -58,9 +58,9 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
     """Compute judge_checks.csv for a scorer or an annotation source: one row per check, with adjusted p-values.
 
-    ``scores`` has the SCORE_COLUMNS of bias_checks or labels.passage_checks; ``of`` holds the values of the first three
-    columns. The query is the unit of analysis: changes are averaged over a query's answers or passages, and the mean
-    change is tested like a gain (analysis.mean_tests). rho is computed over all answers or passages.
+    ``scores`` has the SCORE_COLUMNS of bias_checks or labels.passage_checks; ``of`` holds the values of the table's
+    first three columns. The query is the unit of analysis: changes are averaged over a query's answers or passages, and
+    the mean change is tested like a gain (analysis.mean_tests). rho is computed over all answers or passages.
     """
     rows = []
     for check in CHECKS:

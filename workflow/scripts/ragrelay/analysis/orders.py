@@ -81,7 +81,7 @@ def order_agreement(
 
     The interval is computed for the coefficient's arcsine, whose spread depends less on the coefficient's value. The
     interval uses Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are the number
-    of systems minus 1. ``noun`` is the word for a system in a reason. Each of the ``families`` counts as one system.
+    of systems minus 1. ``noun``: the word for a system, used in reasons. Each of the ``families`` counts as one system.
     """
     value = order.value(x, y)
     if not np.isfinite(value):

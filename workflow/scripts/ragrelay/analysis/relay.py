@@ -154,7 +154,7 @@ def relay(
     docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), both centred. On unseen references, P -
     P_0 takes the place of P. In ``adjusted`` rows, x and p are the residuals of a regression on an intercept, the
     query's mean measure over all rankings, and the query's P_0 (on all references at the grade). Then slope = sum xp /
-    sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, the sums also run over all pairs that
+    sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, each sum is also over all pairs that
     have a row. If all contexts differ, this equals centring by query and by ranking. Rows without a k have the mean of
     the slopes for each k; they have no r, because r falls with the measure's spread.
 
@@ -385,7 +385,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` from n on, with an interval at ``level``; a verdict needs ``least`` queries."""
+    """Compute the columns of ``TABLE`` starting with n; a verdict needs at least ``least`` queries."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -464,8 +464,8 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
 
     ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both are below
     zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md). ``too few
-    queries`` means that either row has this verdict, ``needs two rankings`` that there is no row, and ``not known`` is
-    returned in all other cases.
+    queries`` means that either row has this verdict, ``needs two rankings`` means that there is no row, and ``not
+    known`` is returned otherwise.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING

@@ -105,12 +105,12 @@ def comparisons(
 ) -> pl.DataFrame:
     """Compare one retriever's cells: one row (``SCHEMA``) per comparison and quantity (p or utility).
 
-    ``utility`` and ``reference`` are the retriever's and the reference retriever's rows of the utility table. †
+    ``utility`` has the retriever's rows of the utility table, and ``reference`` has the reference retriever's rows. †
     compares each ordering with the reference's descending cell at the same k and references, if there is a reference. ‡
     compares descending with ascending. Differences are the first cell minus the second, paired by qid.
 
-    The columns from ``low`` on are computed with paired_tests.all_tests. ``same_references`` is false if the two cells
-    were scored against different references, because unseen references depend on the context.
+    The columns from ``low`` on are computed with paired_tests.all_tests. ``same_references`` is false if two retrievers
+    are compared on unseen references, which differ between retrievers.
     """
     rows: list[dict[str, Any]] = []
     differences: list[np.ndarray] = []

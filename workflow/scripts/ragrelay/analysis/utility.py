@@ -46,16 +46,17 @@ def compute_utility(
     """Yield the utility table (``SCHEMA``) for zero-shot, then for each retriever in the order of ``scores``.
 
     ``scores`` maps each retriever, including ``zeroshot``, to a scores file (retriever_table.SCORE_COLUMNS). P is the
-    mean of f1 over seeds (eq. 1), and P_0 is this mean for the zero-shot answers on the same references. P_0 comes from
-    the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's file. Utility
-    is (P - P_0) / P_0 in mode ``relative`` (eq. 2) and P - P_0 in mode ``absolute``. Utility is null if P or P_0 is
-    missing; relative utility is also null if P_0 isn't above 0. Queries with only P_0 also get a row, where p is null.
+    mean of f1 over seeds (eq. 1), and P_0 is the mean for the zero-shot answers, scored against the same references.
+    P_0 comes from the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's
+    file. Utility is (P - P_0) / P_0 in mode ``relative`` (eq. 2) and P - P_0 in mode ``absolute``. Utility is null if P
+    or P_0 is missing; relative utility is also null if P_0 isn't above 0. Queries with only P_0 get a row with a null
+    p.
 
-    For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. Such a query
-    gets the zero-shot answer, so P = P_0 in each cell, and ``without_results`` is true. Queries in ``ranked`` (by
-    retriever) are excepted, because they do have results and lack answers for other reasons. ``uses`` maps retrievers
-    to tables of context use, which is averaged over seeds and added (null without a table). Raises InputError if the
-    mode is unknown, the zero-shot file is missing, or an answer has two scores.
+    For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
+    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. Queries in ``ranked`` (by
+    retriever) are excepted, because they do have results and lack answers for other reasons. Context use is averaged
+    over seeds from the tables in ``uses`` (by retriever); it is null otherwise. Raises InputError if the mode is
+    unknown, the zero-shot file is missing, or an answer has two scores.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))

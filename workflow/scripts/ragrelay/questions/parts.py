@@ -53,7 +53,7 @@ def read_parts(
 ) -> Mapping[str, Any]:
     """Call the question's function ``read``, and return the contents of the files to write.
 
-    The last of ``parts`` is the table itself. For the other parts, the question's function ``ask`` recreates the rows,
+    The last of ``parts`` describes the table. For the other parts, the question's function ``ask`` recreates the rows,
     which are written to ``asked_file`` unless it is None. Raises InputError if a reply isn't stored, or RequestError if
     the asking job's receipt (input ``receipt``) says that the part's requests were impossible.
     """

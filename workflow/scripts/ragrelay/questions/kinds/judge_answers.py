@@ -164,7 +164,7 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read the inputs for a judge's questions; also return False if estimates replace missing files, else True."""
+    """Return a judge's inputs, and whether they are exact (False if estimates replace missing files)."""
     from dataclasses import replace
 
     from ragrelay.questions.judging.judge_requests import judging

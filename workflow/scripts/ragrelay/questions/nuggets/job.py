@@ -44,7 +44,7 @@ class Stores:
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
-        """Return the reply to each prompt in ``asked`` (writing.ASKED), by prompt_id; retry truncated lists.
+        """Return the reply to each prompt in ``asked`` (writing.ASKED), keyed by prompt_id; retry truncated lists.
 
         Raises InputError if a list isn't stored and ``start`` is None.
         """

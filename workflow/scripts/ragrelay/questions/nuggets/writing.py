@@ -128,7 +128,7 @@ def keys(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 class WrittenList(NamedTuple):
-    """The ``texts`` in a list; ``repeated`` is the number of texts left out as blank or duplicates."""
+    """The ``texts`` in a list, and how many blank or duplicate texts were dropped (``repeated``)."""
 
     texts: list[str]
     repeated: int
