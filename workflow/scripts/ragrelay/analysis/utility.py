@@ -49,8 +49,7 @@ def compute_utility(
     mean of f1 over seeds (eq. 1), and P_0 is the mean for the zero-shot answers, scored against the same references.
     P_0 comes from the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's
     file. Utility is (P - P_0) / P_0 in mode ``relative`` (eq. 2) and P - P_0 in mode ``absolute``. Utility is null if P
-    or P_0 is missing; relative utility is also null if P_0 isn't above 0. Queries with only P_0 get a row with a null
-    p.
+    or P_0 is missing; relative utility is also null if P_0 isn't above 0. A query with only P_0 has a null p.
 
     For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
     answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. Queries in ``ranked`` (by
