@@ -41,7 +41,7 @@ ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the meaning of every glossary term as plain text, keyed by term."""
+    """Return the glossary's meaning of each term that pages explain, as plain text, keyed by term."""
     return dict(read_json(MEANINGS))
 
 
