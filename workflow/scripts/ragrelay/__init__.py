@@ -14,7 +14,7 @@ def open(folder):  # type: ignore[no-untyped-def]
         folder: The study's folder, ``results/<study>``.
 
     Returns:
-        The results, as a Results object (annexes.notebook.study_results).
+        A Results object (annexes.notebook.study_results).
 
     Raises:
         InputError: The folder doesn't exist or doesn't contain a study's tables.

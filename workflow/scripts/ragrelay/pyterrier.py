@@ -1,8 +1,8 @@
 """Use a study's generator and scorers in PyTerrier pipelines, through a reader, an answer scorer and measures.
 
-Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from a finished study's
-stores. Missing answers and scores are computed and stored as in the workflow. Start Python in the folder where you ran
-the study, because paths in the study are relative to that folder.
+Data frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from a finished
+study's stores. Missing answers and scores are computed and stored as in the workflow. Start Python in the folder where
+you ran the study, because paths in the study are relative to that folder.
 """
 
 import math
@@ -82,7 +82,7 @@ def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
 
     Args:
         study: The study's results.
-        dataset: The dataset's name; defaults to the study's first.
+        dataset: The dataset's name; defaults to the study's first dataset.
 
     Returns:
         A frame with columns qid and query.
@@ -98,7 +98,7 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 
     Args:
         study: The study's results.
-        dataset: The dataset's name; defaults to the study's first.
+        dataset: The dataset's name; defaults to the study's first dataset.
 
     Returns:
         A frame with columns qid, docno and label.
@@ -120,10 +120,10 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         study: The study's results.
         k: Number of passages in the context.
         ordering: The order of the passages in the prompt.
-        dataset: The dataset's name; defaults to the study's first.
-        generator: The generator's name; defaults to the study's first.
+        dataset: The dataset's name; defaults to the study's first dataset.
+        generator: The generator's name; defaults to the study's first generator.
         seeds: Sampling seeds; defaults to the study's seeds.
-        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of one row per passage.
+        one_row: Whether to return one row per query, as PyTerrier-RAG's readers do, instead of one per passage.
 
     Raises:
         InputError: The study isn't finished or doesn't contain the dataset or generator, the study's cache is missing,
@@ -251,20 +251,20 @@ ONE_ROW = ("qid", "query", "qcontext", "qanswer", "qanswers", "docnos")
 class Scorer(pt.Transformer):  # type: ignore[misc]
     """A PyTerrier transformer that adds P and P₀ to a reader's answers, as columns ``p`` and ``p0`` (means over seeds).
 
-    Input columns: qid and ``qanswers`` (a list with one answer per seed) or ``qanswer``. Unseen references also need
-    ``docnos``, the passages in the context. Both scores are null for a query without references.
+    Input columns: qid and ``qanswers`` (a list with one answer per seed) or ``qanswer``. Unseen references also require
+    ``docnos``, the ids of the passages in the context. For a query without references, ``p`` and ``p0`` are null.
 
     Args:
         study: The study's results.
         references: The reference set: one of the dataset's grades, with or without ``-unseen``, or ``gold``. Defaults
             to the scorer's first set.
-        scorer: The scorer's name; defaults to the study's first.
-        dataset: The dataset's name; defaults to the study's first.
-        generator: The generator's name; defaults to the study's first.
+        scorer: The scorer's name; defaults to the study's first scorer.
+        dataset: The dataset's name; defaults to the study's first dataset.
+        generator: The generator's name; defaults to the study's first generator.
         threads: Number of CPU threads.
 
     Raises:
-        InputError: The study isn't finished or doesn't contain one of the names, the study's cache is missing, or the
+        InputError: The study isn't finished or doesn't contain one of these names, the study's cache is missing, or the
             scorer needs a judge.
     """
 

@@ -1,9 +1,9 @@
-"""Define annexes: optional features on top of the core, such as prediction or comparing studies.
+"""Define annexes: optional features on top of the core, such as predicting gains or comparing studies.
 
 An annex is a folder in ``ragrelay.annexes`` or an installed package with an entry point (see base.extensions). The
 module ``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it
-iterates over all annexes and uses the attributes and methods below. The argument ``study`` is a config.study.Study;
-rules pass the subclass StudyOfRules. Because Snakemake imports every annex at startup, data libraries and
+iterates over all annexes and uses the attributes and methods below. The methods' argument ``study`` is a
+config.study.Study or, in rules, a StudyOfRules. Because Snakemake imports every annex at startup, data libraries and
 ``ragrelay.execution`` must be imported inside methods.
 """
 
@@ -49,7 +49,7 @@ class ReportedStudy(Protocol):
         """The study."""
 
     def outputs(self, of: str) -> Sequence[Any]:
-        """Return the figures and tables with the scope ``of``, such as a section."""
+        """Return the figures and tables whose scope is ``of``, for example ``section``."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
         """Return the paths of the figures and tables in ``outputs``, for each set of wildcard values in ``parts``."""
@@ -183,7 +183,7 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping from wildcards to values per set of tables; empty if the annex or study has no such tables.
+            A list with one mapping from wildcards to values for each set of tables; empty if there are no such tables.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
@@ -242,7 +242,7 @@ class Annex:
             study: The study.
 
         Returns:
-            A mapping from each count's name to a tuple: stage, path pattern and paths of the files. Empty by default.
+            A mapping from each count's name to (stage, path pattern, file paths); empty by default.
         """
         return {}
 
@@ -260,7 +260,7 @@ class Annex:
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files that the provenance includes if they exist.
 
-        Rules may not create these files, because a study's page doesn't request them.
+        The files may be missing, because a study's page doesn't request them.
 
         Args:
             study: The study.
@@ -295,7 +295,7 @@ class Annex:
             study: The study.
 
         Returns:
-            The input files by name; by default, the files that match ``page_patterns``, for all ``sections``.
+            A mapping from input names to files; by default, one file for each page pattern and section.
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
@@ -306,7 +306,7 @@ class Annex:
             study: The study.
 
         Returns:
-            A mapping from input name to path pattern; by default, the tables that the rule ``shown`` creates, if any.
+            A mapping from input names to path patterns; by default, the patterns of the tables that ``shown`` creates.
         """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
@@ -318,7 +318,7 @@ class Annex:
             study: The study.
 
         Returns:
-            JSON-like values, passed to the page's rule as a parameter; None (the default) for no parameter.
+            JSON-like values to pass to the page's rule as a parameter, or None (the default) to pass no parameter.
         """
         return None
 
@@ -330,7 +330,7 @@ class Annex:
             annex: The other annex's name.
 
         Returns:
-            The input files by name; empty if the other annex's page doesn't show this annex.
+            A mapping from input names to files; empty if the other annex's page shows no results from this annex.
         """
         return {}
 

@@ -11,8 +11,8 @@ class InputError(ValueError):
     Unprintable characters, such as line breaks and terminal codes, are shown as escapes.
 
     Args:
-        place: Where the input is: a file, a configuration key, an argument.
-        found: The unusable or missing value, such as ``no such file``.
+        place: The input's location, such as a file, a configuration key or an argument.
+        found: The unusable value, or a phrase such as ``no such file``.
         expected: A description of valid values.
     """
 
@@ -33,7 +33,7 @@ class RequestError(InputError):
 
 
 class ConfigKey(str):
-    """A configuration key as it appears in messages. ``/`` appends a key or a list index."""
+    """A configuration key as it appears in messages. The operator ``/`` appends a key or a list index."""
 
     path: str
 

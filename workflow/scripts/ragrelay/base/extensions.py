@@ -1,8 +1,8 @@
 """Find classes that other installed packages add through entry points in the group ``ragrelay``.
 
-An entry point's name consists of a base class in ``ragrelay.extend``, a dot, and the name that configurations use. Its
-value is the class's module (``"Scorer.brevity" = "a_lab.brevity"``) or an annex's package (``"Annex.battles" =
-"a_lab.battles"``). Looking up entry points doesn't import these modules.
+An entry point's name consists of a base class in ``ragrelay.extend``, a dot, and the name that configurations use. The
+entry point's value is the class's module (``"Scorer.brevity" = "a_lab.brevity"``) or an annex's package
+(``"Annex.battles" = "a_lab.battles"``). Looking up entry points doesn't import these modules.
 """
 
 import ast
@@ -79,7 +79,7 @@ def extending_packages() -> tuple[str, ...]:
 
 @cache
 def source_folder(package: str) -> Path | None:
-    """Return the folder that contains a top-level package or module; None if it isn't installed or isn't Python."""
+    """Return the folder that contains a top-level package or module, or None if no Python source is installed."""
     spec = find_spec(package)
     if not (spec and spec.origin and spec.origin.endswith(".py")):
         return None

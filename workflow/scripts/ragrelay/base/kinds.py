@@ -27,7 +27,7 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """A study as seen by checks: its configuration, grid and folders.
+    """The parts of a study that checks use: the configuration, the grid and folders.
 
     Args:
         config: The configuration as the user wrote it.
@@ -54,18 +54,18 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: Search sibling folders with this name instead of the folders in ``prompts``.
+            folder: The name of sibling folders to search instead of the folders in ``prompts``.
 
         Returns:
-            The template's path in the first folder that contains the template. If none does, a path in the first
-            folder.
+            The template's path in the first folder that contains the template. If no folder contains it, a path in the
+            first folder.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
 
 
 class Download(NamedTuple):
-    """A hub repository to download, named by an entry's ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A hub repository to download for the key ``key`` in an entry. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -110,15 +110,15 @@ class Kind(Settings):
         Cached results depend on this hash, because authors of other packages may forget to increase version numbers.
 
         Returns:
-            The hash, under the key ``kind``; empty for ragrelay's own kinds.
+            A mapping with the hash under the key ``kind``; empty for ragrelay's own kinds.
         """
         return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the entry can be used in this study. The types of the entry's values have been checked before.
+        """Check that the entry can be used in this study. The types of the values have already been checked.
 
         Args:
-            place: The entry's location for messages, such as ``config key 'scorers.rouge``. Append ``.key'``.
+            place: The start of the location in messages, such as ``config key 'scorers.rouge``; add ``.key'``.
             study: The study that uses the entry.
 
         Raises:
@@ -191,9 +191,9 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, chosen by ``selector``.
+    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, named in ``selector``.
 
-    Kinds in a type annotation (``Annotated``) make pydantic validate each entry with the keys of the entry's kind.
+    In a type annotation (``Annotated``), an instance makes pydantic validate each entry according to the entry's kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -211,7 +211,7 @@ class Kinds(Generic[K]):
         return sorted(own | others.keys())
 
     def module(self, definition: Mapping[str, Any]) -> str:
-        """Return the module that defines the kind of ``definition``."""
+        """Return the module that defines the kind of the entry ``definition``."""
         return self._module(definition[self.selector])
 
     def _module(self, name: str) -> str:
@@ -233,7 +233,7 @@ class Kinds(Generic[K]):
         return kinds[0]
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return an instance of the kind of ``definition`` (a catalogue entry), with the entry's values as fields."""
+        """Return an instance of the entry's kind, with the values in ``definition`` (a catalogue entry) as fields."""
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
@@ -249,7 +249,7 @@ class Kinds(Generic[K]):
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Validate ``given``, an entry as the user wrote it, and return it with defaults and sorted keys."""
+        """Validate ``given``, an entry as the user wrote it. Return the entry with defaults and sorted keys."""
         check_keys(given, given, [self.selector])
         name = self._named(given[self.selector])
         kind = self[name]
@@ -267,7 +267,7 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """Return the JSON Schema of the key that names a kind. The description lists all kinds, after ``lead``."""
+        """Return the JSON Schema of the key that names a kind. The description is ``lead`` and a list of all kinds."""
         kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
         return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
@@ -285,8 +285,8 @@ class Kinds(Generic[K]):
 class MergedKinds(Kinds[K]):
     """Kinds with shared keys. An entry may have the keys of all kinds, but only uses the keys of its kind.
 
-    An overlay can therefore change an entry's kind and leave the other keys as they are. ``default``: the kind of
-    entries that don't name a kind.
+    An overlay can therefore change an entry's kind without removing other keys. ``default``: the kind of entries that
+    don't name a kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -294,7 +294,7 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return an instance of the kind of ``definition``, with the values of the keys that the kind uses."""
+        """Return an instance of the entry's kind. Keys in ``definition`` that this kind doesn't use are ignored."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
@@ -314,7 +314,7 @@ class MergedKinds(Kinds[K]):
         return {key: value for key, value in definition.items() if key in used}
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Validate ``given``, an entry as the user wrote it, and return it with all kinds' defaults and sorted keys."""
+        """Validate ``given``, an entry as the user wrote it. Return it with all kinds' defaults and sorted keys."""
         merged = _merged(tuple(self[name] for name in self.names()))
         check_keys(given, [self.selector, *merged.known()], [])
         name = self._named(given.get(self.selector, self.default))
@@ -322,7 +322,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """Return the JSON Schema of an entry, with all kinds' keys. Descriptions say which kinds require a key."""
+        """Return the JSON Schema of an entry, with all kinds' keys. A key's description says which kinds require it."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]

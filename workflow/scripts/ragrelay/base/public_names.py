@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "extend.py"
 
 @cache
 def public_names(file: Path = FILE) -> dict[str, str]:
-    """Return a mapping from public names to modules: the type-checking imports in ``file``, and all annexes' names."""
+    """Return a mapping from public names to modules, from the type-checking imports in ``file`` and from annexes."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]

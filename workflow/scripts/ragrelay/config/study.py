@@ -234,7 +234,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            A mapping from set names to the lowest label in each set. There is one set per grade, or a single set.
+            A mapping from set names to lowest labels: one set per grade or, without judged passages, a single set.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
@@ -271,7 +271,7 @@ class Study(CheckedStudy):
 
         Returns:
             The comparison (base.vocabulary.primary.Primary), or None if there are fewer than two retrievers. If the
-            section lacks the chosen reference set, the section's first one is used.
+            section lacks the chosen reference set, the section's first set is used.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -304,7 +304,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            The margin, in units of the score, or None if none is set (the default for judges).
+            The margin, in units of the score, or None if there is no margin (the default for judges).
         """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         kind = SCORER_KINDS.of(self.scorer(scorer))

@@ -50,7 +50,7 @@ class Lines:
 
 
 class Progress:
-    """A counter of finished items, out of ``total``, that shows progress on a terminal. ``unit`` is a plural noun.
+    """A counter that shows how many of ``total`` items are finished. ``unit``: a plural noun for the items.
 
     The displayed rate ignores the first items, because the engine is still warming up.
     """

@@ -24,10 +24,10 @@ _swept: set[Path] = set()
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path next to ``path``. Rename it to ``path`` on success; remove it on any error.
+    """Yield a temporary path next to ``path``. The file is renamed to ``path`` on success and removed on any error.
 
-    The temporary name starts with a dot, so that readers that list files by pattern skip it. It ends with the suffix of
-    ``path``, because some writers choose the format by suffix (``.gz``, ``.parquet``).
+    The temporary name starts with a dot, so that readers that list files by pattern skip the file. The name ends with
+    the suffix of ``path``, because some writers choose the format by suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)

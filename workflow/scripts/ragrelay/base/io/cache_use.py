@@ -2,7 +2,7 @@
 
 Each run or removal has a file in ``<cache_dir>/.in-use``, called a note. A run writes its note and then looks for
 removals; a removal writes its note and then looks for runs. If a run and a removal overlap, at least one of them
-therefore notices. Running processes keep renewing their notes; other notes are ignored.
+therefore notices the other. Running processes keep renewing their notes; other notes are ignored.
 """
 
 import atexit
@@ -46,7 +46,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """List other running processes with a note of this ``kind``. Note ages use the file system's clock."""
+        """List other running processes with a note of this ``kind``. Note ages are in file system time."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):

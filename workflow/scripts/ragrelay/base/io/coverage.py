@@ -30,8 +30,8 @@ def count_missing(
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
 
-    Warnings about files with too little data come first. The warnings in ``counts`` follow, and those that say the same
-    about a dataset are merged. The sentences in ``counts`` come last.
+    Warnings about files with too little data come first. They are followed by the warnings in ``counts``; equal
+    warnings about a dataset are merged. Rows of ``counts`` with a complete sentence come last.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)

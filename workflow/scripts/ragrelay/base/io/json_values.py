@@ -23,7 +23,7 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """Return the JSON object in the file ``path``. Raises InputError if the file contains anything else."""
+    """Return the JSON object in the file ``path``. Raises InputError if the file contains no JSON object."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -36,12 +36,12 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file that ragrelay wrote. Raises the standard library's errors."""
+    """Return the content of a JSON file that ragrelay wrote. Raises OSError or ValueError if that fails."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """Parse a line as a JSON object. Raises InputError for anything else, a repeated key, or an unpaired surrogate.
+    """Parse a line as a JSON object. Raises InputError for other content, a repeated key or an unpaired surrogate.
 
     ``halves``: allow unpaired surrogates; the caller must then check the values.
     """

@@ -1,4 +1,4 @@
-"""Look up files by the wildcard values in their paths. execution/study/files.py declares the path patterns."""
+"""Look up files by the wildcard values in their paths. The path patterns are declared in execution/study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ class KeyedFiles:
 
     @property
     def keyed(self) -> list[tuple[Key, Path]]:
-        """Each path with its wildcard values. Values of ``k`` and ``seed`` are integers, all others are strings.
+        """The paths, as pairs (wildcard values, path). ``k`` and ``seed`` are integers, all others are strings.
 
         Raises:
             ValueError: A path doesn't match the pattern.
@@ -125,6 +125,6 @@ def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[
 
 
 def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
-    """Return the KeyedFiles for ``pattern`` and one or more ``files``. Repeated paths are ignored."""
+    """Create a KeyedFiles from ``pattern`` and one or more ``files``. Repeated paths are ignored."""
     paths = [files] if isinstance(files, str) else files
     return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

@@ -22,7 +22,7 @@ class _WorkError(Exception):
 def check_counted(counts: Iterable[str], gpus: object) -> None:
     """Raise InputError if a job got no GPU because its count files (``counts``) say that no results are missing.
 
-    Call this if results turn out to be missing after all. The job's next attempt requests GPUs.
+    Call this function if results turn out to be missing after all. The job's next attempt requests GPUs.
     """
     for count in counts if not gpus else ():
         if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
@@ -38,7 +38,7 @@ def before_work() -> None:
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Make before_work check the count for ``job`` or, in a job that only counts, record that results are missing."""
+    """Within the context, before_work checks the job's count. A job that only counts ends there and writes a count."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -1,14 +1,14 @@
-"""Store answers and scores in append-only Parquet files called parts: nothing is recomputed, and no work is lost.
+"""Store answers and scores in append-only Parquet files called parts, so that nothing is recomputed or lost.
 
 Jobs on different nodes may add parts at the same time: each part is written under a temporary name, then renamed, and
 never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
-Consecutive parts can be joined. The joined part has the time of the first original part, so that readers still use the
-same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the original
-parts as soon as the joined part exists. A day later, the original parts are removed.
+Consecutive parts can be joined. A joined part has the timestamp of the first original part, so that readers still use
+the same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the
+original parts as soon as the joined part exists. A day later, the original parts are removed.
 
 A part's bytes are hashed when the part is added to the store's index (part_index), and rehashed by each job that opens
-it. Jobs only open the parts that contain the keys they need.
+the part. Jobs only open the parts that contain the keys they need.
 """
 
 import hashlib
@@ -50,8 +50,8 @@ SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seco
 class PartStore:
     """A store in ``folder`` whose rows have the columns ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns missing from older parts; missing values are null. ``at_most``: the highest possible value for
-    each column; reading a higher value raises InputError.
+    ``later``: columns that older parts may lack; their values are then null. ``at_most``: the maximum value by column;
+    reading a higher value raises InputError.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class PartStore:
         self._unwritten = False
 
     def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
-        """Return the paths of undamaged parts in order of time. A damaged part is skipped, with a logged warning.
+        """Return the paths of undamaged parts in chronological order. A damaged part is skipped, with a logged warning.
 
         The bytes of each part are hashed first, because reading a garbled Parquet file may crash the process.
 
         Args:
-            keys: Return only parts that contain at least one of these keys. Hash collisions may, rarely, add a part.
-            latest: Return at most this many parts, starting from the latest; 0 for all.
+            keys: Keys to search for. Parts without any of these keys are left out, except after a rare hash collision.
+            latest: Maximum number of parts to return, preferring the latest; 0 for no limit.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -122,7 +122,7 @@ class PartStore:
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts with matching metadata into parts of up to ``most`` bytes.
 
-        Returns the numbers of original and joined parts. Only remove_replaced deletes the original parts.
+        Returns how many parts were joined, and into how many. Only remove_replaced deletes the original parts.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -207,7 +207,7 @@ class PartStore:
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """Return the stored rows for the keys in ``located`` (rows returned by ``held``), in no particular order.
 
-        The result has the key columns and ``columns``; by default, it has all columns. Raises InputError if a part has
+        The result contains the key columns and ``columns`` (by default, all columns). Raises InputError if a part has
         disappeared or is damaged, or if a value exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]

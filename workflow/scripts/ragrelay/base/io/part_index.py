@@ -1,9 +1,9 @@
 """Index the keys in each part (file) of a store, so that jobs only read and check the parts that they need.
 
-The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of its other content, 8 bytes
-for each row, and a line of JSON. Parts that are missing from the index or have changed are read and added. If several
-jobs write the index, the last one wins. An index that is missing, damaged or for other key columns is rebuilt from the
-parts.
+The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of the rest of the file, 8
+bytes for each row, and a line of JSON. Parts that are missing from the index or have changed are read and added. If
+several jobs write the index, the last one wins. An index that is missing, damaged or for other key columns is rebuilt
+from the parts.
 """
 
 import hashlib

@@ -21,7 +21,7 @@ SEEN = "linked.json"
 def link_parts(source: Path, target: Path, device: str) -> None:
     """Link the undamaged parts in the folder ``source`` that were computed on ``device`` into the folder ``target``.
 
-    Later calls skip the parts that earlier calls have considered. In a read-only cache, nothing is linked.
+    Each call skips the parts that earlier calls have already checked. In a read-only cache, nothing is linked.
     """
     names = {part.name for part in source.glob("part-*.parquet")}
     seen = set(json.loads((target / SEEN).read_text(encoding="utf-8"))) if (target / SEEN).is_file() else set()

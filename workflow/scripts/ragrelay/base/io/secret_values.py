@@ -64,7 +64,7 @@ def check_no_secret(value: object, key: str = "") -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """Return the kind of secret that ``text`` seems to contain and the right place for it; None if there is none."""
+    """Return a name for the secret that ``text`` seems to contain, and the right place for it; None for other text."""
     for pattern, secret in SECRETS.items():
         if re.search(pattern, text):
             return secret

@@ -42,8 +42,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
-    ``header``: skip comments before the first row. A comment is ``#`` alone or begins with ``#`` and a space. Raises
-    InputError for the same reasons as numbered_lines, and for a wrong number of columns or an invisible character.
+    ``header``: whether to skip leading comments, which are ``#`` alone or begin with ``#`` and a space. Raises
+    InputError for an unreadable file, a wrong number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
@@ -62,11 +62,11 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
 
 
 def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each line's number (from 1) and fields from a file of tab-separated values, starting with its header.
+    """Yield each line's number (from 1) and fields from a file of tab-separated values, including the header line.
 
-    As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises InputError for the same reasons
-    as numbered_lines, for a row with more or fewer fields than the header, and for a field quoted as in CSV (with
-    doubled quotation marks inside).
+    As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises InputError for an unreadable
+    file, for a row with more or fewer fields than the header, and for a field quoted as in CSV (with doubled quotation
+    marks inside).
     """
     columns = 0
     for number, line in numbered_lines(path):

@@ -23,7 +23,7 @@ class _Loader(yaml.CSafeLoader):
         self._checked: set[int] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Reject duplicate keys, then merge ``<<``. Called before a mapping is built or merged into another mapping."""
+        """Reject duplicate keys, then merge in ``<<``. PyYAML calls this before it builds or merges a mapping."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
             seen: dict[tuple[str, str], int] = {}

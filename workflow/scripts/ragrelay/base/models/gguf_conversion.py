@@ -52,8 +52,8 @@ def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, A
 def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] = "model") -> tuple[str, str | None]:
     """Return the name and revision to pass to ``from_pretrained`` for a generator's `model` or `tokenizer` (``part``).
 
-    For a GGUF file, both parts are in the folder with the converted file. If that folder is damaged or missing, the
-    file is converted again.
+    For a GGUF file, the model and the tokenizer are both in the folder with the converted file. If this folder is
+    damaged or missing, the file is converted again.
     """
     if KEY in generator:
         convert_model(generator[KEY])  # type: ignore[literal-required]
@@ -64,8 +64,8 @@ def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
     """Convert a GGUF file with the settings ``wanted`` (see conversion), unless the result is cached; return a receipt.
 
-    The folder is written under a temporary name and then renamed, so that jobs never see an incomplete folder. If two
-    jobs convert the same file, the first to finish wins. Raises InputError if the file can't be converted.
+    The result's folder is written under a temporary name and then renamed, so that jobs never see an incomplete folder.
+    If two jobs convert the same file, the first to finish wins. Raises InputError if the file can't be converted.
     """
     began, folder = time.monotonic(), Path(wanted["path"])
     place = f"generator model {wanted['model']!r}"

@@ -1,6 +1,6 @@
 """List the keys and tensors in GGUF files that conversion preserves, and reject files with any other keys or tensors.
 
-A model's output depends on its architecture's keys, its tokenizer's keys and its tensors. Other keys, such as
+A model's output depends on the tensors and on the keys for the architecture and the tokenizer. Other keys, such as
 ``general`` and ``quantize``, only describe the file.
 """
 

@@ -44,7 +44,7 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 
 def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, object]:
-    """Return a model's config.json; empty if the model has none or hasn't been downloaded to this machine."""
+    """Return the content of a model's config.json; empty if the model has no such file or hasn't been downloaded."""
     if local_path(model, folder) is None:
         from huggingface_hub import try_to_load_from_cache
 
@@ -74,8 +74,7 @@ def offline() -> bool:
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
     """Download the repository or GGUF file ``name`` to the hub's cache (``HF_HOME``), and return the local path.
 
-    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError for ``place`` if the download
-    fails.
+    ``choice``: arguments for huggingface_hub's snapshot_download. Raises InputError if the download fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars

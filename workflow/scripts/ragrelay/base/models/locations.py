@@ -34,7 +34,7 @@ FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: either it exists, or it can't be a hub id.
+    """Return whether ``model`` is a local folder or GGUF file: a path that exists, or a text that can't be a hub id.
 
     Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """
@@ -50,7 +50,7 @@ def local_path(model: str, folder: Path = Path()) -> Path | None:
 
 
 def is_gguf_model(model: str) -> bool:
-    """Return whether ``model`` is a GGUF file, whether local, packaged or on a hub."""
+    """Return whether ``model`` is a GGUF file (local, packaged or on a hub)."""
     return is_gguf(PACKAGED.get(model, ("", model))[1])
 
 
@@ -122,7 +122,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
     """Raise InputError if a generator's window exceeds the model's window, or leaves no room for a prompt.
 
     A hub model's window is unknown and therefore not checked. The environment variable VLLM_ALLOW_LONG_MAX_MODEL_LEN
-    allows longer windows. ``place``: where messages locate the generator.
+    allows longer windows. ``place``: the generator's location for messages.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
@@ -180,8 +180,8 @@ def model_identity(
     """Return a model's identity: ``hub-id@revision``, or a hash of the files in a local folder or of a GGUF file.
 
     Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
-    (if there is a ``cache_dir``) by path, size and modification time. Raises InputError if a tokenizer that isn't
-    hashed yet is invalid.
+    (if there is a ``cache_dir``) by path, size and modification time. Raises InputError if a tokenizer without a stored
+    hash is invalid.
     """
     path = local_path(model, folder)
     if path is None:

@@ -104,7 +104,7 @@ def check_tokenizer_json(path: Path) -> None:
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer folder or GGUF file has no chat template. Mistral's tokenizers don't need any."""
+    """Raise InputError if a tokenizer folder or GGUF file has no chat template. Mistral's tokenizers don't need one."""
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
@@ -177,7 +177,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library supports a config.json's ``model_type``. ``own_code``: accept the model's code."""
+    """Raise InputError if no library supports a config.json's ``model_type``. ``own_code``: allow the model's code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return

@@ -21,7 +21,7 @@ VARIABLE = "RAGRELAY_STAGE_MODELS"
 
 
 def staged_model(model: str, revision: str | None) -> str:
-    """Copy ``model`` to the folder in the environment variable VARIABLE, and return the path of the copy.
+    """Copy ``model`` to the folder named in the environment variable VARIABLE, and return the path of the copy.
 
     The first job on a node copies the model; other jobs wait for the copy. If copying fails, the problem is logged and
     the original path is returned.

@@ -27,7 +27,7 @@ Columns = Mapping[str, Column]
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Return a mapping from column names to types, without optional columns and names in braces."""
+    """Return a mapping from column names to types, leaving out optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
@@ -69,7 +69,7 @@ def integer(about: str, unit: str = "") -> Column:
 
     Args:
         about: The meaning of the column's values.
-        unit: The values' unit; empty if they have none.
+        unit: The values' unit; empty for numbers without a unit.
 
     Returns:
         The column, with polars' type Int64.
@@ -82,7 +82,7 @@ def number(about: str, unit: str = "") -> Column:
 
     Args:
         about: The meaning of the column's values.
-        unit: The values' unit; empty if they have none.
+        unit: The values' unit; empty for numbers without a unit.
 
     Returns:
         The column, with polars' type Float64.
@@ -159,7 +159,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Move the columns STUDY_PART to the front. Wildcards in ``names`` replace the columns' values.
+    """Move the columns in STUDY_PART to the front. Wildcard values in ``names`` replace the columns' values.
 
     Tables about different datasets, generators and scorers can then be concatenated.
     """

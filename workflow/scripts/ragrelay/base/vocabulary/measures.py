@@ -47,8 +47,8 @@ def measure_ranking(
     """Compute ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
     Scores are derived from ranks, because trec_eval would reorder passages whose scores are equal as float32. Binary
-    measures count labels of at least ``relevant``, unless they specify a level themselves (``P(rel=3)``). Queries in
-    ``qids`` that have judgements but no results get 0. Returns the columns qid, measure, k and value, sorted like
+    measures treat labels of at least ``relevant`` as relevant, unless the name sets a level (``P(rel=3)``). Queries in
+    ``qids`` that have judgements but no results get 0. Returns the columns qid, measure, k and value, in the order of
     ``measures``, ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, or if
     a provider doesn't accept a label or returns no value for a query with results and a relevant passage.
     """
@@ -72,7 +72,7 @@ def measure_ranking(
 
 
 def check_measure(place: str, name: str) -> None:
-    """Raise InputError for ``place`` unless an installed provider of ir_measures can compute ``name`` at a cutoff."""
+    """Raise InputError unless an installed provider of ir_measures can compute ``name`` at a cutoff."""
     try:
         measure = ir_measures.parse_measure(name)
         taken = measure @ 1 if "cutoff" in measure.SUPPORTED_PARAMS else measure
@@ -105,7 +105,7 @@ def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure)
 
 
 def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:
-    """Raise InputError for ``place`` if a label is too high for one of ``measures``."""
+    """Raise InputError if a label is too high for one of ``measures``."""
     for name, limit in highest_labels(measures).items():
         for label in labels.filter(labels > limit):
             raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} accepts")

@@ -1,4 +1,4 @@
-"""Arrange the top k passages in the prompt, from first to last."""
+"""Arrange the top k passages in the prompt."""
 
 import itertools
 import random
@@ -82,9 +82,9 @@ def fits(ordering: str, k: int) -> bool:
 def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]:
     """Put ``ranking`` (best first) into prompt order.
 
-    For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4. A
-    random order depends only on ``key`` (the qid) and the number of passages. If the ranking is shorter than the
-    permutation, missing ranks are skipped.
+    For ranks 0 to 4, the orders are: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle
+    3,1,0,2,4. A random order depends only on ``key`` (the qid) and the number of passages. If the ranking is shorter
+    than the permutation, missing ranks are skipped.
     """
     if is_permutation(ordering):
         places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]

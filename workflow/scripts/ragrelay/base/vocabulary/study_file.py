@@ -58,7 +58,7 @@ class StudyFile(str):
         return StudyFile(path, self.rule, self.about, self.columns, self.part)
 
     def each(self, keys: Iterable[Mapping[str, object]]) -> "list[StudyFile]":
-        """Fill in wildcards once for each set of values.
+        """Fill in the wildcards for each set of values.
 
         Args:
             keys: Mappings from wildcards to values, one per file.
@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the count file of the job that writes ``receipt``, in a folder that no dataset can use."""
+    """Return the count file of the job that writes ``receipt``, in a folder whose name no dataset can have."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

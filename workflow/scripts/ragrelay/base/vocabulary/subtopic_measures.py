@@ -1,8 +1,8 @@
 """Compute subtopic measures at every k.
 
-StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
-We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha or relevance
-level per call, and its values may exceed 1.
+StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. ir_measures uses the same names and
+parameters. We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha
+or relevance level per call, and its values may exceed 1.
 """
 
 import functools
@@ -85,13 +85,13 @@ def measure_subtopics(
     Args:
         ranking: Columns qid, docno, rank.
         subtopics: Judgements, with columns qid, docno, subtopic, label.
-        measures: Measures' names without a cutoff, such as ``alpha_nDCG(alpha=0.7)``.
+        measures: Names of measures without a cutoff, such as ``alpha_nDCG(alpha=0.7)``.
         ks: The cutoffs.
         relevant: The lowest label that counts as relevant if a measure doesn't specify one.
-        qids: Queries that get 0 if they aren't in the ranking.
+        qids: Ids of queries that get 0 if they are missing from the ranking.
 
     Returns:
-        Columns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries. Queries without
+        A table (qid, measure, k, value) in the order of ``measures``, ``ks`` and the ranking's queries. Queries without
         a relevant passage get 0; queries that aren't in ``subtopics`` get no row.
     """
     judged = set(subtopics["qid"])
@@ -112,7 +112,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Count the ``queries`` (qid) that aren't in ``subtopics``. Returns a list: a row (what, count), or no row."""
+    """Count the ``queries`` that aren't in ``subtopics``. Returns a list with one row (what, count) or none."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
@@ -154,12 +154,12 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
     """Return the DCG of the ranking that puts the passage with the highest gain at each rank (the first if tied).
 
     Args:
-        covers: Whether a passage (row) is relevant to a subtopic (column).
+        covers: A matrix with 1 where the passage (row) is relevant to the subtopic (column), and 0 elsewhere.
         alpha: The share by which a subtopic's gain falls with each higher-ranked passage that covers the subtopic.
         depth: The maximum length of the ranking.
 
     Returns:
-        The DCG at 1, 2, … passages.
+        An array with the DCG at 1, 2, … passages.
     """
     left, weights = np.ones(len(covers), bool), np.ones(covers.shape[1])
     gains = []
@@ -175,8 +175,8 @@ def greedy_ideal(covers: Floats, alpha: float, depth: int) -> Floats:
 def exact_ideal(covers: Floats, alpha: float) -> Floats:
     """Return the highest DCG that any ranking of 1, 2, … passages can have. For the arguments, see greedy_ideal.
 
-    A passage's gain depends on the set of passages above it, not on their order. So the best ranking of a set of
-    passages is the best ranking of the set without one of the passages, followed by that passage.
+    A passage's gain depends on the set of passages above it, not on their order. Therefore, the best ranking of a set
+    of passages is the best ranking of all but one passage, followed by this passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T
