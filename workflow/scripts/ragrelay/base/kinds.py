@@ -1,9 +1,9 @@
 """Define kinds of catalogue entries. A kind is a class in its own file, and its fields are the entry's keys.
 
 Each catalogue section (retrievers, scorers, …) has a base class and a package, in which each module defines one kind.
-The module's name is the kind's name. Other packages add kinds through entry points (extensions). The schema, defaults,
-key reference, checks, inputs and downloads are all derived from the class, so to add a kind, you only add a module.
-Because Snakemake imports the kinds in a configuration at startup, kinds import heavy libraries inside methods.
+The module's name is the kind's name. Other packages add kinds through entry points (see extensions). The schema,
+defaults, key reference, checks, inputs and downloads are all derived from the class, so to add a kind, you only add a
+module. Because Snakemake imports the kinds in a configuration at startup, kinds import heavy libraries inside methods.
 """
 
 import importlib
@@ -191,9 +191,10 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``, named in ``selector``.
+    """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``.
 
-    In a type annotation (``Annotated``), an instance makes pydantic validate each entry according to the entry's kind.
+    The key ``selector`` names an entry's kind. In a type annotation (``Annotated``), an instance makes pydantic
+    validate each entry according to this kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -242,7 +243,7 @@ class Kinds(Generic[K]):
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return the entry ``definition`` with sorted keys and with defaults that depend on other keys.
+        """Return the entry ``definition`` with sorted keys and added defaults that depend on other keys.
 
         ``folder``: the folder in which to look for modules with users' functions.
         """
@@ -285,8 +286,7 @@ class Kinds(Generic[K]):
 class MergedKinds(Kinds[K]):
     """Kinds with shared keys. An entry may have the keys of all kinds, but only uses the keys of its kind.
 
-    An overlay can therefore change an entry's kind without removing other keys. ``default``: the kind of entries that
-    don't name a kind.
+    An overlay can therefore change only the kind. ``default``: the kind of entries that don't name one.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:

@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """An annotation for values that must be one of the names returned by ``names``, which is called when needed."""
+    """An annotation for values that must be one of ``names()``, which is called for each check."""
 
     names: Callable[[], Collection[str]]
 

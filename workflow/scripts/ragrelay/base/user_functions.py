@@ -26,7 +26,7 @@ class PairFunction(Kind):
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def called(self, place: str, one: Sequence[str], other: Sequence[str]) -> list[Any]:
-        """Call the function for all pairs of texts. Raises InputError unless there is one result per pair."""
+        """Call the user's function on all pairs of texts. Raises InputError unless there is one result per pair."""
         function = function_named(self.function)
         if self.batch:
             results = list(function(one, other, **self.options))

@@ -42,8 +42,8 @@ class BERTScorer:
         device: A torch device. Defaults to a GPU, or the CPU if there is none.
         lang: The language of the texts.
         rescale_with_baseline: Whether to rescale scores with a baseline file; requires ``lang``.
-        baseline_path: A CSV file with header LAYER,P,R,F and one line per layer, from 0. Defaults to bert-score's file
-            for ``lang`` and the model, if bert-score is installed.
+        baseline_path: A CSV file with header LAYER,P,R,F and one line per layer, from layer 0. Defaults to bert-score's
+            file for ``lang`` and the model, if bert-score is installed.
         use_fast_tokenizer: Only affects the hash string.
 
     Raises:

@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Encode each distinct text. ``idf``: weights by token id; with None, 0 for [CLS] and [SEP], 1 for others."""
+        """Encode each distinct text. ``idf``: weights by token id; None means 1, but 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)

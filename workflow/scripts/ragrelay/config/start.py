@@ -47,7 +47,7 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config`` with only the keys from ``given`` in entries whose kind ``given`` changes.
+    """Return ``config`` without the catalogue's keys in entries for which ``given`` sets another kind.
 
     Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
     ``config``. Otherwise, an overlay with ``e5: {kind: run, path: …}`` would keep the key ``model`` from the catalogue.

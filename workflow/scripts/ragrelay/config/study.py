@@ -313,7 +313,7 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and all retrievers on whose runs they depend.
+        """List the grid's retrievers and all retrievers whose runs these retrievers use.
 
         Returns:
             The sorted retriever names.

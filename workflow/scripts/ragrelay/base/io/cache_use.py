@@ -46,7 +46,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """List other running processes with a note of this ``kind``. Note ages are in file system time."""
+        """List other running processes with a note of this ``kind``."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):

@@ -31,7 +31,7 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
 
     Warnings about files with too little data come first. They are followed by the warnings in ``counts``; equal
-    warnings about a dataset are merged. Rows of ``counts`` with a complete sentence come last.
+    warnings about a dataset are merged. Complete sentences in ``counts`` come last.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)

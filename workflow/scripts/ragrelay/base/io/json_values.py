@@ -36,12 +36,12 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file that ragrelay wrote. Raises OSError or ValueError if that fails."""
+    """Return the content of a JSON file that ragrelay wrote. Raises OSError or ValueError if reading fails."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """Parse a line as a JSON object. Raises InputError for other content, a repeated key or an unpaired surrogate.
+    """Parse a line as a JSON object. Raises InputError for any other content, a repeated key or an unpaired surrogate.
 
     ``halves``: allow unpaired surrogates; the caller must then check the values.
     """

@@ -38,7 +38,7 @@ def before_work() -> None:
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Within the context, before_work checks the job's count. A job that only counts ends there and writes a count."""
+    """Within the context, before_work checks the job's count or, in a job that only counts, ends the job."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -1,14 +1,14 @@
 """Store answers and scores in append-only Parquet files called parts, so that nothing is recomputed or lost.
 
-Jobs on different nodes may add parts at the same time: each part is written under a temporary name, then renamed, and
-never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
+Jobs on different nodes may add parts at the same time, because each part is written under a temporary name, then
+renamed and never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
 Consecutive parts can be joined. A joined part has the timestamp of the first original part, so that readers still use
 the same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the
 original parts as soon as the joined part exists. A day later, the original parts are removed.
 
-A part's bytes are hashed when the part is added to the store's index (part_index), and rehashed by each job that opens
-the part. Jobs only open the parts that contain the keys they need.
+A part's bytes are hashed when the part is added to the store's index (see part_index), and rehashed by each job that
+opens the part. Jobs only open the parts that contain the keys they need.
 """
 
 import hashlib
@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` found in the store. The column ``part`` names the earliest part with each key.
+        """Return the distinct ``keys`` found in the store. The column ``part`` names the earliest part with the key.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.

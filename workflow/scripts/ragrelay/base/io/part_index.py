@@ -57,7 +57,7 @@ def part_keys(part: Path, key: Sequence[str]) -> np.ndarray:
 
 
 def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
-    """Hash the columns ``key`` of each row. Returns the sorted 64-bit hashes, which are the same on every machine."""
+    """Hash each row's ``key`` columns. Returns the sorted 64-bit hashes, which are the same on every machine."""
     texts = rows.select(pl.concat_str(pl.col(key).cast(pl.String).fill_null("\0"), separator="\x1f"))
     pieces = (_hashes(piece.to_series()) for piece in texts.iter_slices(ROWS_AT_ONCE))
     return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))

@@ -32,8 +32,8 @@ EXPECTED = "another quantisation of the model, or the model's own folder"
 def conversion(definition: GeneratorEntry, cache_dir: str | Path) -> dict[str, Any] | None:
     """Return the settings for converting a generator's GGUF file, or None if the model isn't a GGUF file.
 
-    Keys: path (the result's path in ``cache_dir``), model, revision, dtype (bfloat16 by default), tokenizer (None for
-    the tokenizer in the file).
+    The keys are path (the result's path in ``cache_dir``), model, revision, dtype (bfloat16 by default) and tokenizer
+    (None for the tokenizer in the file).
     """
     if not is_gguf_model(definition["model"]):
         return None

@@ -32,9 +32,9 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
-    """Return a model's config.json; empty if there is none. If hub access is off, the file must be in the hub's cache.
+    """Return the content of a model's config.json; empty if the model has no such file.
 
-    Raises InputError if the file is unavailable or isn't a JSON object.
+    Raises InputError if the file isn't a JSON object, or if hub access is off and it isn't in the hub's cache.
     """
     if not on_hub(model):
         return model_config(place, model)

@@ -68,7 +68,7 @@ def model_path(model: str, folder: Path = Path()) -> str:
 def check_model(
     place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
 ) -> None:
-    """Raise InputError if a local model's files are missing or truncated, or if its type is unknown.
+    """Raise InputError if a local model's files are missing or truncated, or if the model's type is unknown.
 
     ``own_code``: whether code that comes with the model may be run.
     """
@@ -161,10 +161,10 @@ def _longest(described: Mapping[str, object]) -> int | None:
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return a local model's config.json; empty for a model on a hub. Raises InputError if the file isn't a JSON
-    object.
+    """Return the content of a local model's config.json; empty for a model on a hub.
 
-    For a GGUF file, the result only has max_position_embeddings, the model's window.
+    For a GGUF file, the result contains only max_position_embeddings, the model's window. Raises InputError if the file
+    isn't a JSON object.
     """
     path = local_path(model, folder)
     if path is None:

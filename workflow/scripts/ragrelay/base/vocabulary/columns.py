@@ -147,8 +147,8 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Declare the columns for corrected p-values (analysis.multiplicity). ``p_values`` maps p-value columns to prefixes
-    for the new columns (default: ``p_value`` to ``p``)."""
+    """Declare the columns for corrected p-values (see analysis.multiplicity). ``p_values`` maps p-value columns to
+    prefixes for the new columns (default: ``p_value`` to ``p``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
